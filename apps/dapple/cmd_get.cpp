@@ -1,4 +1,6 @@
 // dapple get: any part of an object as text, or as a file of any format.
+#include <fmt/format.h>
+
 #include <numeric>
 #include <optional>
 #include <span>
@@ -11,6 +13,7 @@
 #include "destination.h"
 #include "found_rows.h"
 #include "input.h"
+#include "json_rows.h"
 #include "pages.h"
 #include "report.h"
 #include "screen.h"
@@ -96,21 +99,28 @@ int run_get(const Arguments& arguments, Console& console) {
       "write to the file OUT, in the format of its extension; - is standard output");
   add_destination_flags(command, destination);
   add_reading_flags(command, input.options);
-  add_shared_flags(command, console, "errors as JSON");
+  add_shared_flags(command, console,
+                   "rows as JSON, one a line: objects of a frame, arrays of a matrix; errors, too");
   command.parse(arguments);
 
   require_consistent(wanted);
   const bool as_text =
       destination.is_stdout() && (destination.to.empty() || destination.to == kDefaultFormat);
-  const bool as_value = as_text && destination.to.empty() && wanted.cell && !sparse;
+  const bool as_value =
+      as_text && destination.to.empty() && wanted.cell && !sparse && !console.json;
+  const bool as_json = as_text && destination.to.empty() && console.json && !sparse;
   const bool as_screen =
-      as_text && destination.to.empty() && console.out.is_terminal() && !as_value;
-  if (destination.is_stdout() && (destination.force || !destination.sync)) {
-    throw UsageError(std::string(destination.force ? "--force" : "--no-sync") + " needs -o OUT");
+      as_text && destination.to.empty() && console.out.is_terminal() && !as_value && !as_json;
+  if (destination.is_stdout() && (destination.force || destination.large || !destination.sync)) {
+    const char* const flag = destination.force   ? "--force"
+                             : destination.large ? "--large"
+                                                 : "--no-sync";
+    throw UsageError(fmt::format("{} needs -o OUT", flag));
   }
   if (sparse && !as_text) {
     throw UsageError("--sparse prints text: it goes with neither -o OUT nor --to");
   }
+  if (sparse && console.json) throw UsageError("--sparse prints no JSON");
   if (sparse && absent == Absent::nan) {
     throw UsageError(
         "--sparse prints the cells that are not zero, and NaN is not: --absent nan would print all "
@@ -138,6 +148,10 @@ int run_get(const Arguments& arguments, Console& console) {
   const TextOptions text{{absent, console.threads}, destination.short_floats};
   if (sparse) {
     print_sparse(object, part, text, console.out);
+    return kDone;
+  }
+  if (as_json) {
+    print_json_rows(object, part, text, console);
     return kDone;
   }
   const CellPages pages(object, part, text);
@@ -180,6 +194,7 @@ const Verb kGetVerb = {
     "  dapple get ratings.dbdf --cell 70000,12345\n"
     "  dapple get ratings.dbdf --around 70000,12345 -o around.npy\n"
     "  dapple get wine.dbdf --column pH --column quality > wine.csv\n"
+    "  dapple get wine.dbdf --rows :3 --json\n"
     "  dapple get wine.dbdf --where 'pH < 3.2 and quality >= 7'\n"
     "  dapple get ratings.dbdf --tile 3,4 --to npy | python3 -c \\\n"
     "      'import numpy, io, sys; print(numpy.load(io.BytesIO(sys.stdin.buffer.read())))'\n",

@@ -1,6 +1,7 @@
 #include "destination.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -25,6 +26,53 @@ const FormatInfo& named_format(const Destination& destination) {
   } catch (const Error& error) {
     throw UsageError(destination.to.empty() ? printable(error.what()) + " with --to FORMAT"
                                             : "--to: " + printable(error.detail()));
+  }
+}
+
+/// About how many bytes `part` takes where every cell is written; 0 for formats that store few
+/// cells as few. As text, a digit and a delimiter.
+std::uint64_t expected_bytes(const std::variant<Matrix, Frame>& in, const Selection& part,
+                             const FormatInfo& format, const ConvertOptions& options) {
+  for (const std::string_view name : {"dbdf", "daphne", "btable", "mtx"}) {
+    if (format.name == name) return 0;
+  }
+  const BlockedObject& object = base(in);
+  const double rows = static_cast<double>(part.rows.value_or(Range{0, object.rows()}).size());
+  const std::uint64_t cols = part.cols ? part.cols->size() : object.cols();
+  const auto cell = [&](ValueType type) {
+    const bool text = format.name == "csv" || format.name == "futhark-text";
+    return static_cast<double>(text ? 2 : size_of(options.value_type.value_or(type)));
+  };
+  double row = 0;
+  if (const auto* const matrix = std::get_if<Matrix>(&in)) {
+    row = static_cast<double>(cols) * cell(matrix->value_type());
+  } else {
+    for (std::uint64_t i = 0; i < cols; ++i) {
+      row += cell(object.column_type(part.cols ? (*part.cols)[i] : i));
+    }
+  }
+  constexpr double kMost = 9e18;
+  return static_cast<std::uint64_t>(std::min(rows * row, kMost));
+}
+
+/// Tells of a large output on a terminal. Throws invalid_argument, without --large, for one that is
+/// much larger than what it is made of, as few stored cells are where all are written.
+void require_expected(const std::variant<Matrix, Frame>& in, const Selection& part,
+                      const Destination& destination, const ConvertOptions& options,
+                      const Console& console) {
+  constexpr std::uint64_t kLarge = std::uint64_t{4} << 30, kTimes = 10;
+  const std::uint64_t bytes = expected_bytes(in, part, format_to_write(destination), options);
+  if (bytes < kLarge) return;
+  const std::uint64_t made_from = base(in).bytes();
+  if (bytes / kTimes >= made_from && !destination.large) {
+    throw Error(Errc::invalid_argument, destination.path, std::nullopt,
+                fmt::format("it would take about {}, more than {} times the {} that it is made "
+                            "from; --large writes it all the same, dbdf and mtx store only the "
+                            "cells that there are",
+                            human_size(bytes), kTimes, human_size(made_from)));
+  }
+  if (!console.quiet && ::isatty(STDERR_FILENO) == 1) {
+    say(fmt::format("{} will take about {}", printable(destination.path), human_size(bytes)));
   }
 }
 
@@ -71,6 +119,9 @@ void add_destination_flags(Command& command, Destination& destination) {
       "the format to write, if the name of OUT does not tell");
   command.flag("--force", destination.force,
                "replace OUT if it exists; with daphne and csv, OUT.meta as well");
+  command.flag("--large", destination.large,
+               "write OUT even if it takes more than 4 GiB and more than ten times what it is made "
+               "from");
   command.flag("--drop-labels", destination.drop_labels,
                "leave out the labels of a frame if the format has no place for them");
   command.flag(
@@ -132,7 +183,10 @@ std::optional<WriteSummary> deliver(const std::variant<Matrix, Frame>& in, const
   if (destination.append && std::filesystem::exists(destination.path)) {
     return append(destination.path, in, options);
   }
-  if (!destination.is_stdout()) return convert(in, part, destination.path, options);
+  if (!destination.is_stdout()) {
+    require_expected(in, part, destination, options, console);
+    return convert(in, part, destination.path, options);
+  }
   convert(in, part, StdoutSink(console.out), options);
   return std::nullopt;
 }

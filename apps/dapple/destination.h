@@ -17,6 +17,7 @@ struct Destination {
   bool drop_labels = false;
   bool stored_numbers = false;
   bool short_floats = false;
+  bool large = false;
   bool sync = true;
 
   bool is_stdout() const noexcept { return path.empty() || path == "-"; }

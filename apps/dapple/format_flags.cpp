@@ -11,6 +11,7 @@ namespace dapple::cli {
 namespace {
 
 constexpr std::pair<std::string_view, bool> kMissing[] = {{"nan", true}};
+constexpr std::pair<std::string_view, char> kDecimals[] = {{".", '.'}, {",", ','}};
 
 char parse_delimiter(const std::string& text) {
   if (text == "tab" || text == "\\t") return '\t';
@@ -64,6 +65,19 @@ void add_csv_flags(Command& command, CsvOptions& csv) {
       "--delimiter", "C",
       [&csv](const std::string& text) { csv.delimiter = parse_delimiter(text); },
       "the character between fields, or 'tab'; guessed unless given");
+  command.option(
+      "--skip", "N",
+      [&csv](const std::string& text) {
+        csv.skip = parse_number("--skip", text, 0, std::numeric_limits<std::uint64_t>::max());
+      },
+      "so many lines at the start are no part of the table");
+  command.option(
+      "--comment", "TEXT", [&csv](const std::string& text) { csv.comment = text; },
+      "lines that start with TEXT, such as '#', are no part of the table");
+  command.option(
+      "--decimal", "C",
+      [&csv](const std::string& text) { csv.decimal = parse_choice("--decimal", text, kDecimals); },
+      "',' where numbers are written 1,5; '.' otherwise");
   command.option(
       "--missing", "nan",
       [&csv](const std::string& text) {
@@ -141,6 +155,9 @@ void require_flags_of(std::string_view format, const OpenOptions& options) {
   require(options.csv.header.has_value(),
           options.csv.header.value_or(false) ? "--header" : "--no-header", "csv");
   require(options.csv.delimiter.has_value(), "--delimiter", "csv");
+  require(options.csv.skip > 0, "--skip", "csv");
+  require(!options.csv.comment.empty(), "--comment", "csv");
+  require(options.csv.decimal != '.', "--decimal", "csv");
   require(options.csv.missing_as_nan, "--missing", "csv");
   require(!options.csv.missing_words.empty(), "--na", "csv");
   require(options.idv.drop_unsupported, "--drop-unsupported", "idv");

@@ -33,11 +33,12 @@ std::string json_value(const Column& column, std::uint64_t bits) {
 }  // namespace
 
 FoundRows::FoundRows(const Frame& frame, std::vector<std::uint64_t> columns, RowNumbers numbers,
-                     Console& console)
+                     Console& console, Absent absent)
     : frame_(frame),
       columns_(std::move(columns)),
       numbers_(numbers),
       console_(console),
+      absent_(absent),
       safe_(console.out.is_terminal()),
       cells_(columns_.size()) {}
 
@@ -65,7 +66,7 @@ void FoundRows::print(std::span<const std::uint64_t> rows) {
       cells_[c].resize(some.size() * size_of(type));
       buffers.push_back({columns_[c], type, cells_[c].data(), size_of(type)});
     }
-    gather_rows(frame_, some, buffers);
+    gather_rows(frame_, some, buffers, {.absent = absent_});
     text_.clear();
     for (std::size_t k = 0; k < some.size(); ++k) add_row(some[k], k);
     console_.out.write(text_);

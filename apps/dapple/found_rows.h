@@ -17,7 +17,7 @@ enum class RowNumbers : bool { no, yes };
 class FoundRows {
  public:
   FoundRows(const Frame& frame, std::vector<std::uint64_t> columns, RowNumbers numbers,
-            Console& console);
+            Console& console, Absent absent = Absent::error);
 
   /// Prints some rows, in their order. Throws what gather_rows throws.
   void print(std::span<const std::uint64_t> rows);
@@ -32,6 +32,7 @@ class FoundRows {
   std::vector<std::uint64_t> columns_;
   RowNumbers numbers_;
   Console& console_;
+  Absent absent_;
   bool safe_;           // words from a file must not be taken for commands of the terminal
   bool begun_ = false;  // not before the condition is known to be one for its columns
   std::vector<std::vector<std::byte>> cells_;

@@ -94,6 +94,9 @@ const char* dapple_version(void);
 ///   cache=FOLDER         keeps what is fetched of addresses there, at most cache_bytes=N
 ///   csv.header=true      the first line holds labels; false: it does not
 ///   csv.delimiter=C      one character
+///   csv.skip=N           lines at the start that are no part of the table
+///   csv.comment=T        lines that start with T are none of it
+///   csv.decimal=C        "." or ","
 ///   csv.missing_as_nan=true
 ///   csv.missing_word=W   a field that is missing, too; may be given several times
 ///   csv.type=LABEL=TYPE  of a column, several times: "f32", or "boolean", "timestamp", "duration",

@@ -63,6 +63,7 @@ std::string tile(Text value, std::optional<TileShape>& out) {
 
 constexpr std::pair<Text, Check> kChecks[] = {
     {"never", Check::never}, {"first_touch", Check::first_touch}, {"always", Check::always}};
+constexpr std::pair<Text, char> kDecimals[] = {{".", '.'}, {",", ','}};
 constexpr std::pair<Text, KindChoice> kKinds[] = {{"auto", KindChoice::automatic},
                                                   {"dense", KindChoice::dense},
                                                   {"csr", KindChoice::csr},
@@ -128,6 +129,9 @@ constexpr Option<Open> kOpenOptions[] = {
     {"csv.type", [](Open& o, Text v) { return column_type(v, o.csv); }},
     {"csv.header", [](Open& o, Text v) { return truth(v, o.csv.header); }},
     {"csv.delimiter", [](Open& o, Text v) { return character(v, o.csv.delimiter); }},
+    {"csv.skip", [](Open& o, Text v) { return number<std::uint64_t>(v, o.csv.skip); }},
+    {"csv.comment", [](Open& o, Text v) { return text(v, o.csv.comment); }},
+    {"csv.decimal", [](Open& o, Text v) { return choice(v, o.csv.decimal, kDecimals); }},
     {"csv.missing_as_nan", [](Open& o, Text v) { return truth(v, o.csv.missing_as_nan); }},
     {"csv.missing_word", [](Open& o, Text v) { return one_more(v, o.csv.missing_words); }},
     {"futhark.value", [](Open& o, Text v) { return number<std::uint64_t>(v, o.futhark.value); }},

@@ -108,7 +108,11 @@ FUZZ_TARGET(csv) {
   lenient.csv.missing_as_nan = true;
   lenient.csv.header = size % 2 == 0;
   lenient.csv.types["0"] = ValueType::f32;
-  for (const OpenOptions& options : {plain, lenient}) {
+  OpenOptions other{.format = "csv"};
+  other.csv.comment = "#";
+  other.csv.decimal = ',';
+  other.csv.skip = size % 3;
+  for (const OpenOptions& options : {plain, lenient, other}) {
     try {
       const auto object = open(file.path(), options);
       const std::uint64_t cols = base(object).cols();

@@ -76,8 +76,9 @@ def open(
             many times slower.
         threads: that go through a text which must be read as a whole (CSV, Matrix Market); 0: one
             for each processor.
-        csv: how text is understood: ``header``, ``delimiter``, ``missing_as_nan``,
-            ``missing_words``, a list of fields such as ``"NULL"`` that are missing besides empty
+        csv: how text is understood: ``header``, ``delimiter``; ``skip``, lines at the start that
+            are no part of the table; ``comment``, what lines that are none start with; ``decimal``,
+            ``","`` where numbers are written 1,5; ``missing_as_nan``, ``missing_words``, a list of fields such as ``"NULL"`` that are missing besides empty
             ones, NA, N/A and ?, and ``types``, a mapping from labels (``"*"``: all others) to
             dtypes, or to ``"boolean"``, ``"timestamp"``, ``"duration"``, ``"category"`` or
             ``"text"``.

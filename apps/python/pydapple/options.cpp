@@ -95,6 +95,14 @@ dapple::CsvOptions csv_options(const nb::dict& given) {
       const auto text = option<std::string>("csv", key, value, "a character");
       if (text.size() != 1) throw Error(Errc::invalid_argument, "delimiter is one character");
       options.delimiter = text[0];
+    } else if (key == "skip") {
+      options.skip = option<std::uint64_t>("csv", key, value, "a number of lines");
+    } else if (key == "comment") {
+      options.comment = option<std::string>("csv", key, value, "what such lines start with");
+    } else if (key == "decimal") {
+      const auto text = option<std::string>("csv", key, value, "'.' or ','");
+      if (text.size() != 1) throw Error(Errc::invalid_argument, "decimal is '.' or ','");
+      options.decimal = text[0];
     } else if (key == "missing_as_nan") {
       options.missing_as_nan = truth("csv", key, value);
     } else if (key == "missing_words") {

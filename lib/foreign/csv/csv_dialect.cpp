@@ -11,24 +11,37 @@ constexpr std::array<char, 3> kDelimiters = {'\t', ';', ','};
 constexpr std::size_t kLines = 16;                     // looked at by the guess,
 constexpr std::size_t kBytes = std::size_t{64} << 10;  // at most this far
 
+/// A line as a delimiter divides it.
+struct Line {
+  std::size_t fields = 1;
+  std::optional<Field> last;  // nothing where a quote is wrong
+};
+Line read_line(const char* p, const char* end, char delimiter) noexcept {
+  Line line{.last = find_field(p, end, delimiter)};
+  for (; line.last && line.last->end != end && *line.last->end == delimiter; ++line.fields) {
+    line.last = find_field(line.last->end + 1, end, delimiter);
+  }
+  return line;
+}
+
 /// What a delimiter makes of the first lines.
 struct DelimiterGuess {
   std::size_t lines = 0;   // whole ones
   std::size_t first = 0;   // how often it is in the first,
-  std::size_t second = 0;  //   and in the second
+  std::size_t second = 0;  //   in the second,
+  std::size_t last = 0;    //   and in the last of them
   bool steady = true;      // equally often in all
 };
 
 /// A quote in a field counts as that only where the field begins with it, as in `find_field`.
-DelimiterGuess try_delimiter(const char* p, const char* end, bool cut, char delimiter) noexcept {
+DelimiterGuess try_delimiter(const char* p, const char* end, bool cut,
+                             const Dialect& dialect) noexcept {
   DelimiterGuess guess;
   // There may be blank lines after the last row.
-  while (guess.lines < kLines && (guess.lines == 0 || !only_blanks(p, end, delimiter))) {
-    std::size_t count = 0;
-    std::optional<Field> field = find_field(p, end, delimiter);
-    for (; field && field->end != end && *field->end == delimiter; ++count) {
-      field = find_field(field->end + 1, end, delimiter);
-    }
+  while (guess.lines < kLines && (guess.lines == 0 || !dialect.only_blanks(p, end))) {
+    p = dialect.past_comments(p, end);
+    const auto [fields, field] = read_line(p, end, dialect.delimiter);
+    const std::size_t count = fields - 1;
     const bool whole = field && (field->end != end || !cut);
     if (guess.lines == 0) guess.first = count;
     if (!whole) {  // it goes on after what is looked at, or a quote is not closed
@@ -36,6 +49,7 @@ DelimiterGuess try_delimiter(const char* p, const char* end, bool cut, char deli
       break;
     }
     if (guess.lines == 1) guess.second = count;
+    guess.last = count;
     guess.steady = guess.steady && count == guess.first;
     ++guess.lines;
     p = past_line_end(field->end, end);
@@ -45,18 +59,23 @@ DelimiterGuess try_delimiter(const char* p, const char* end, bool cut, char deli
 
 }  // namespace
 
-char guess_delimiter(std::string_view text) noexcept {
+char guess_delimiter(std::string_view text, const Dialect& like) noexcept {
   const bool cut = text.size() > kBytes;
   text = text.substr(0, kBytes);
   std::array<DelimiterGuess, kDelimiters.size()> guesses;
   bool several = false;
+  Dialect dialect = like;
   for (std::size_t i = 0; i < guesses.size(); ++i) {
-    guesses[i] = try_delimiter(text.data(), text.data() + text.size(), cut, kDelimiters[i]);
+    dialect.delimiter = kDelimiters[i];
+    if (dialect.delimiter == like.decimal) continue;
+    guesses[i] = try_delimiter(text.data(), text.data() + text.size(), cut, dialect);
     several = several || guesses[i].lines > 1;
   }
   // In a single line, any delimiter is equally often in all.
-  const auto often = [several](const DelimiterGuess& guess) {
-    return several ? guess.second : guess.first;
+  const bool second = std::any_of(guesses.begin(), guesses.end(),
+                                  [](const DelimiterGuess& guess) { return guess.second > 0; });
+  const auto often = [=](const DelimiterGuess& guess) {
+    return !several ? guess.first : second ? guess.second : guess.last;
   };
   // Among equals: the first of the list in a single line, the comma in several.
   std::size_t best = several ? kDelimiters.size() - 1 : 0;
@@ -64,7 +83,8 @@ char guess_delimiter(std::string_view text) noexcept {
     if (several && guesses[i].first > 0 && guesses[i].steady) return kDelimiters[i];
     if (often(guesses[i]) > often(guesses[best])) best = i;
   }
-  return often(guesses[best]) > 0 ? kDelimiters[best] : kDelimiters.back();
+  const char none = like.decimal == ',' ? ';' : ',';
+  return often(guesses[best]) > 0 ? kDelimiters[best] : none;
 }
 
 std::size_t separator_line(std::string_view text, char& delimiter) noexcept {
@@ -85,15 +105,12 @@ std::size_t separator_line(std::string_view text, char& delimiter) noexcept {
   return static_cast<std::size_t>(past_line_end(p, end) - text.data());
 }
 
-FirstRows look_at_rows(const char* p, const char* end, char delimiter) noexcept {
+FirstRows look_at_rows(const char* p, const char* end, const Dialect& dialect) noexcept {
   FirstRows found;
   const char* const stop = end - p > static_cast<std::ptrdiff_t>(kBytes) ? p + kBytes : end;
-  for (std::size_t line = 0; line < kLines && !only_blanks(p, end, delimiter); ++line) {
-    std::optional<Field> field = find_field(p, end, delimiter);
-    std::uint64_t fields = 1;
-    for (; field && field->end != end && *field->end == delimiter; ++fields) {
-      field = find_field(field->end + 1, end, delimiter);
-    }
+  for (std::size_t line = 0; line < kLines && !dialect.only_blanks(p, end); ++line) {
+    p = dialect.past_comments(p, end);
+    const auto [fields, field] = read_line(p, end, dialect.delimiter);
     if (!field) break;
     if (line == 0) found.fields = fields;
     found.end_empty = found.end_empty && field->text.empty() && !field->quoted;
@@ -103,14 +120,31 @@ FirstRows look_at_rows(const char* p, const char* end, char delimiter) noexcept 
   return found;
 }
 
-bool guess_header(const char* first, const char* second, const char* end, char delimiter,
-                  const MissingWords& missing) noexcept {
+LinesBefore lines_before_table(const char* p, const char* end, const Dialect& dialect) noexcept {
+  constexpr std::size_t kRows = 3;  // that are alike, at least
+  const char* const stop = end - p > static_cast<std::ptrdiff_t>(kBytes) ? p + kBytes : end;
+  LinesBefore found;
+  std::size_t rows = 0, lines = 0;
+  for (; lines < kLines && p < stop && !dialect.only_blanks(p, end); ++lines) {
+    p = dialect.past_comments(p, end);
+    const auto [fields, last] = read_line(p, end, dialect.delimiter);
+    if (!last) return {};
+    rows = fields == found.fields ? rows + 1 : 1;
+    if (rows == 1) found = {p, fields};
+    p = past_line_end(last->end, end);
+  }
+  return rows >= kRows && rows < lines && found.fields > 1 ? found : LinesBefore{};
+}
+
+bool guess_header(const char* first, const char* second, const char* end, const Dialect& dialect,
+                  const MissingWords& missing) {
+  const char delimiter = dialect.delimiter;
   const auto at_delimiter = [&](const char* p) { return p != end && *p == delimiter; };
   for (;;) {
     const std::optional<Field> field = find_field(first, end, delimiter);
     if (!field) return true;  // reading the labels says what is wrong
     const std::string_view text = trimmed(field->text);
-    if (!is_number(text) && !missing.has(text)) return true;
+    if (!dialect.is_number(text) && !missing.has(text)) return true;
     std::optional<Field> below;
     if (second != nullptr) below = find_field(second, end, delimiter);
     if (field->quoted && !(below && below->quoted)) return true;

@@ -11,9 +11,10 @@
 namespace dapple::detail::csv {
 
 /// Tab, semicolon or comma: the first of them that every one of the first lines has equally
-/// often, else the one that the second line has most often, or the first line where there is no
-/// second. Quoted fields are skipped.
-char guess_delimiter(std::string_view text) noexcept;
+/// often, else the one that the second line has most often, or the last of them, or the first line
+/// where there is no second. Quoted fields are skipped. `like` has what is known; a comma is no
+/// delimiter where numbers have one.
+char guess_delimiter(std::string_view text, const Dialect& like) noexcept;
 
 /// The length of a first line that says the delimiter to a spreadsheet, "sep=;", and what it says;
 /// 0 if the text does not start with one.
@@ -24,11 +25,19 @@ struct FirstRows {
   std::uint64_t fields = 0;  // of the first; 0 if there is none
   bool end_empty = true;     // the last field of each of the first ones is empty
 };
-FirstRows look_at_rows(const char* p, const char* end, char delimiter) noexcept;
+FirstRows look_at_rows(const char* p, const char* end, const Dialect& dialect) noexcept;
+
+/// Of the first lines, those that are no part of the table: others than all that follow, which have
+/// equally many fields. Nothing where that is not clear.
+struct LinesBefore {
+  const char* table = nullptr;  // where it starts; null if there are no lines before it
+  std::uint64_t fields = 0;     // of its lines
+};
+LinesBefore lines_before_table(const char* p, const char* end, const Dialect& dialect) noexcept;
 
 /// True when the first line must be labels: a field that is neither a number nor missing, or one
 /// that is quoted while the second line's is not. `second` is null where there is no second line.
-bool guess_header(const char* first, const char* second, const char* end, char delimiter,
-                  const MissingWords& missing) noexcept;
+bool guess_header(const char* first, const char* second, const char* end, const Dialect& dialect,
+                  const MissingWords& missing);
 
 }  // namespace dapple::detail::csv

@@ -46,14 +46,13 @@ class Parser {
       schema_.value_type = meta_->value_type;
       schema_.columns = std::move(meta_->columns);
     }
-    if (options_.delimiter) require_delimiter(*options_.delimiter, file_.name());
+    find_dialect();
     if (std::all_of(text_, end_, is_line_end)) return parse_empty();
-    find_delimiter();
     read_first_line();
     take_types();
     if (first_rows_) end_ = end_of_rows(*first_rows_);
     ScanInput input{
-        file_.name(), base_,  end_,    delimiter_,      options_.missing_as_nan, missing_,
+        file_.name(), base_,  end_,    dialect_,        options_.missing_as_nan, missing_,
         false,        given_, wanted_, schema_.columns, trailing_delimiter_,     threads_};
     const Rows rows = import_all(input);
     if (meta_ && !first_rows_ && meta_->rows != rows.rows) fail_meta_rows(rows.end, rows.rows);
@@ -114,10 +113,12 @@ class Parser {
   /// Where the first `rows` rows end, or the text.
   const char* end_of_rows(std::uint64_t rows) const {
     const char* p = text_;
+    const char delimiter = dialect_.delimiter;
     for (; rows > 0 && p != end_; --rows) {
-      std::optional<Field> field = find_field(p, end_, delimiter_);
-      while (field && field->end != end_ && *field->end == delimiter_) {
-        field = find_field(field->end + 1, end_, delimiter_);
+      p = dialect_.past_comments(p, end_);
+      std::optional<Field> field = find_field(p, end_, delimiter);
+      while (field && field->end != end_ && *field->end == delimiter) {
+        field = find_field(field->end + 1, end_, delimiter);
       }
       if (!field) return end_;  // parsing says what is wrong
       p = past_line_end(field->end, end_);
@@ -144,7 +145,12 @@ class Parser {
 
   /// A file of nothing but line ends: without rows, as its .meta file must say.
   void parse_empty() {
-    if (!meta_) fail(base_, "the file is empty: there is neither a label nor a value");
+    if (!meta_) {
+      if (options_.skip > 0) {
+        fail(text_, "after the lines that are skipped there is neither a label nor a value");
+      }
+      fail(base_, "the file is empty: there is neither a label nor a value");
+    }
     if (meta_->rows != 0) fail_meta_rows(file_.size(), 0);
     for (Column& column : schema_.columns) {
       if (column.meaning.has_words()) column.meaning.words = std::make_shared<WordTable>();
@@ -163,42 +169,53 @@ class Parser {
                              std::to_string(meta_->rows));
   }
 
-  void find_delimiter() {
-    const std::string_view text(text_, static_cast<std::size_t>(end_ - text_));
-    if (const std::size_t length = separator_line(text, delimiter_); length > 0) {
-      text_ += length;
-      ++first_line_;
-    } else {
-      delimiter_ = guess_delimiter(text);
+  /// Tells how the text is written; `text_` is the first line of the table afterwards.
+  void find_dialect() {
+    dialect_.decimal = options_.decimal;
+    dialect_.comment = options_.comment;
+    const char* const start = text_;
+    const auto text = [this] {
+      return std::string_view(text_, static_cast<std::size_t>(end_ - text_));
+    };
+    const std::size_t said = separator_line(text(), dialect_.delimiter);
+    text_ += said;
+    for (std::uint64_t line = said > 0 ? 1 : 0; line < options_.skip && text_ != end_; ++line) {
+      text_ = Dialect::past_comment(text_, end_);
     }
-    delimiter_ = options_.delimiter.value_or(delimiter_);
+    text_ = dialect_.past_comments(text_, end_);
+    first_line_ += count_lines(start, text_);
+    if (options_.delimiter) {
+      dialect_.delimiter = *options_.delimiter;
+    } else if (said == 0) {
+      dialect_.delimiter = guess_delimiter(text(), dialect_);
+    }
+    require_dialect(dialect_, file_.name());
   }
 
   /// Tells the columns; `text_` is the first row afterwards.
   void read_first_line() {
-    if (at_line_end(text_, end_)) fail(text_, "line 1 is blank: it has neither labels nor values");
+    if (at_line_end(text_, end_)) {
+      fail(text_, line_text() + " is blank: it has neither labels nor values");
+    }
     const char* next = for_each_field([&](const Field&) { ++schema_.cols; });
     if (meta_ && meta_->cols != schema_.cols) {
-      fail(text_, "line 1 has " + fields_text(schema_.cols) + ", but the .meta file says " +
+      fail(text_, line_text() + " has " + fields_text(schema_.cols) + ", but the .meta file says " +
                       std::to_string(meta_->cols));
     }
     if (schema_.cols > std::numeric_limits<std::uint32_t>::max()) {
       throw Error(Errc::unsupported, file_.name(), 0,
                   std::to_string(schema_.cols) + " columns are more than 4294967295");
     }
-    const bool blank_below = next == end_ || at_line_end(next, end_);
-    if (!options_.header.value_or(!meta_ && guess_header(text_, blank_below ? nullptr : next, end_,
-                                                         delimiter_, missing_))) {
+    if (!meta_) require_no_lines_before();
+    next = dialect_.past_comments(next, end_);
+    const char* const below = at_line_end(next, end_) ? nullptr : next;
+    if (!options_.header.value_or(!meta_ && guess_header(text_, below, end_, dialect_, missing_))) {
       return;
     }
     if (!meta_) {
       schema_.kind = ObjectKind::frame;
       schema_.columns.reserve(schema_.cols);
       for_each_field([&](const Field& field) {
-        const std::size_t at = field.quoted ? std::string_view::npos : field.text.find('\r');
-        if (at != std::string_view::npos) {
-          fail(field.text.data() + at, "lines must end in \\n or \\r\\n, not in \\r alone");
-        }
         if (!is_utf8(field.text)) {
           throw Error(
               Errc::unsupported, file_.name(),
@@ -210,13 +227,30 @@ class Parser {
       });
       fit_labels(next);
     }
-    first_line_ += static_cast<std::uint64_t>(std::count(text_, next, '\n'));
+    first_line_ += count_lines(text_, next);
     text_ = next;
+  }
+
+  std::string line_text() const { return "line " + std::to_string(first_line_); }
+
+  /// Throws where the first lines are a title or the like.
+  void require_no_lines_before() const {
+    const LinesBefore found = lines_before_table(text_, end_, dialect_);
+    const auto close = [&](std::uint64_t n) {
+      return n + 1 == found.fields || n == found.fields + 1;
+    };
+    const std::uint64_t lines = found.table == nullptr ? 0 : count_lines(text_, found.table);
+    // Labels may be one more or one less than fields of a row.
+    if (lines == 0 || (lines == 1 && close(schema_.cols))) return;
+    fail(text_, line_text() + " has " + fields_text(schema_.cols) + " where those from line " +
+                    std::to_string(first_line_ + lines) + " on have " +
+                    std::to_string(found.fields) + "; the option skip (" +
+                    std::to_string(first_line_ + lines - 1) + ") leaves out what is before them");
   }
 
   /// Where rows from `p` on have one field more than there are labels, or one less.
   void fit_labels(const char* p) {
-    const FirstRows rows = look_at_rows(p, end_, delimiter_);
+    const FirstRows rows = look_at_rows(p, end_, dialect_);
     if (rows.fields == schema_.cols + 1 && rows.end_empty) {
       trailing_delimiter_ = true;
       return;
@@ -227,8 +261,8 @@ class Parser {
       first_note_ =
           "the rows have one field more than there are labels: the first, which R writes "
           "for names of rows, is a column without a label";
-    } else if (rows.fields + 1 == schema_.cols && rows.fields > 0 &&
-               schema_.columns.back().label.empty()) {
+    }
+    while (rows.fields > 0 && rows.fields < schema_.cols && schema_.columns.back().label.empty()) {
       schema_.columns.pop_back();
       --schema_.cols;
     }
@@ -239,14 +273,14 @@ class Parser {
   const char* for_each_field(const F& take) const {
     std::uint64_t col = 0;
     for (const char* p = text_;; ++p, ++col) {
-      const std::optional<Field> field = find_field(p, end_, delimiter_);
+      const std::optional<Field> field = find_field(p, end_, dialect_.delimiter);
       if (!field) {
-        fail_field({file_.name(), static_cast<std::uint64_t>(p - base_), 1, col, {}}, p, end_,
-                   delimiter_, missing_, ValueType::f64);
+        fail_field({file_.name(), static_cast<std::uint64_t>(p - base_), first_line_, col, {}}, p,
+                   end_, dialect_, missing_, ValueType::f64);
       }
       take(*field);
       p = field->end;
-      if (p == end_ || *p != delimiter_) return past_line_end(p, end_);
+      if (p == end_ || *p != dialect_.delimiter) return past_line_end(p, end_);
     }
   }
 
@@ -325,7 +359,7 @@ class Parser {
   Schema schema_;
   std::vector<std::optional<ValueType>> given_;  // type of each column, where it is given
   WantedMeanings wanted_;                        // and its meaning
-  char delimiter_ = ',';
+  Dialect dialect_;
   bool trailing_delimiter_ = false;  // each row ends in one
   std::string first_note_;           // about the labels
   std::uint64_t first_line_ = 1;

@@ -1,41 +1,11 @@
 #include "lib/foreign/csv/csv_piece.h"
 
 #include <algorithm>
-#include <array>
-#include <bit>
-#include <charconv>
-#include <limits>
 
 #include "lib/base/text.h"
 #include "lib/cells/convert_cells.h"
 
 namespace dapple::detail::csv {
-
-namespace {
-
-/// Integers of so many digits are held by i64, u64 and f64.
-constexpr int kFewDigits = 15;
-
-bool f64_holds(std::uint64_t integer) noexcept {
-  return static_cast<int>(std::bit_width(integer)) - std::countr_zero(integer) <=
-         std::numeric_limits<double>::digits;
-}
-
-/// The same of an integer of any number of digits.
-bool f64_holds(std::string_view digits) noexcept {
-  digits.remove_prefix(std::min(digits.find_first_not_of('0'), digits.size()));
-  double value = 0;
-  std::array<char, std::numeric_limits<double>::max_exponent10 + 2> text{};
-  if (digits.size() > text.size() ||
-      std::from_chars(digits.data(), digits.data() + digits.size(), value).ec != std::errc()) {
-    return false;
-  }
-  const auto exact =
-      std::to_chars(text.data(), text.data() + text.size(), value, std::chars_format::fixed, 0);
-  return digits == std::string_view(text.data(), exact.ptr);
-}
-
-}  // namespace
 
 Columns::Columns(const ScanInput& input, const Plan* plan)
     : missing_(input.missing), end_(input.end), guesses_(input.cols()), counts_(input.cols()) {
@@ -135,8 +105,8 @@ PieceScanner::PieceScanner(const ScanInput& in)
     : in_(in),
       end_(in.end),
       numbers_(in.end),
-      fields_(in.end, in.delimiter),
-      delimiter_(in.delimiter) {
+      fields_(in.end, in.dialect.delimiter),
+      delimiter_(in.dialect.delimiter) {
   for (const std::optional<ValueType>& type : in.given) whole_.push_back(type && !is_float(*type));
 }
 
@@ -147,11 +117,16 @@ void PieceScanner::scan(const char* p, const char* limit, std::uint64_t line, Pi
   piece.begin = p;
   piece.last = false;
   piece.first_line = line;
+  piece.lines = 0;
   piece.rows.clear();
   piece.seen = {};
   piece.seen.flags.assign(in_.cols(), 0);
-  while (p < limit) {
-    if (at_line_end(p, end_) || (in_.cols() > 1 && only_blanks(p, end_, delimiter_))) {
+  for (; p < limit; ++piece.lines) {
+    if (in_.dialect.is_comment(p, end_)) {
+      p = in_.dialect.past_comment(p, end_);
+      continue;
+    }
+    if (at_line_end(p, end_) || (in_.cols() > 1 && in_.dialect.only_blanks(p, end_))) {
       require_only_blank_lines(p);
       piece.last = true;
       break;
@@ -170,7 +145,7 @@ Place PieceScanner::place(const char* p, std::size_t col) const {
 }
 
 void PieceScanner::require_only_blank_lines(const char* p) const {
-  if (!only_blanks(p, end_, delimiter_)) fail_fields(p, line() + 1, 0);
+  if (!in_.dialect.only_blanks(p, end_)) fail_fields(p, line(), 0);
 }
 
 void PieceScanner::fail_fields(const char* p, std::uint64_t line, std::uint64_t count) const {
@@ -205,7 +180,7 @@ const char* PieceScanner::row(const char* start) {
 /// Takes a field of a column of more than numbers; returns its end.
 const char* PieceScanner::described_field(const char* p, std::size_t c) {
   const std::optional<Field> found = fields_.field(p);
-  if (!found) fail_field(place(p, c), p, end_, delimiter_, in_.missing, ValueType::f64);
+  if (!found) fail_field(place(p, c), p, end_, in_.dialect, in_.missing, ValueType::f64);
   if (!columns_->see(c, *found, row_number())) {
     fail_at(Errc::type_mismatch, place(p, c),
             shown(found->text) + " is not a " + std::string(name(*in_.wanted[c])));
@@ -222,7 +197,9 @@ bool PieceScanner::is_missing_number(const char* p) {
 /// Notes what a field is; returns its end.
 const char* PieceScanner::field(const char* const p, std::size_t c) {
   if (in_.missing.has_numbers() && is_missing_number(p)) return unusual_field(p, c);
-  if (const PlainNumber number = numbers_.at(p); number.length > 0) {
+  const char decimal = in_.dialect.decimal;
+  const PlainNumber number = numbers_.at(p);
+  if (number.length > 0 && (decimal == '.' || !number.has_point())) {
     const char* const end = p + number.length;
     if (at_field_end(end, end_, delimiter_)) {
       note_number(p, number, c);
@@ -240,77 +217,23 @@ const char* PieceScanner::field(const char* const p, std::size_t c) {
     put_number(p, q, c);
     return q;
   }
-  bool number = q != digits;
-  if (q != end_ && *q == '.') {
+  bool is_number = q != digits;
+  if (q != end_ && *q == decimal) {
     const char* const fraction = ++q;
     while (q != end_ && is_digit(*q)) ++q;
-    number = number || q != fraction;
+    is_number = is_number || q != fraction;
   }
-  if (number && q != end_ && (*q == 'e' || *q == 'E')) {
+  if (is_number && q != end_ && (*q == 'e' || *q == 'E')) {
     ++q;
     if (q != end_ && (*q == '-' || *q == '+')) ++q;
     const char* const power = q;
     while (q != end_ && is_digit(*q)) ++q;
-    number = q != power;
+    is_number = q != power;
   }
-  if (!number || !at_field_end(q, end_, delimiter_)) return unusual_field(p, c);
+  if (!is_number || !at_field_end(q, end_, delimiter_)) return unusual_field(p, c);
   note_float(p, c, flag::fraction);
   put_number(p, q, c);
   return q;
-}
-
-void PieceScanner::note_number(const char* p, const PlainNumber& number, std::size_t c) {
-  if (number.has_point()) {
-    note_float(p, c, flag::fraction);
-    return;
-  }
-  note_padding(p + number.minus, p + number.length, c);
-  if (number.minus != 0 || number.length > kFewDigits) {
-    note_integer(p, p + number.length, c);
-  }
-}
-
-void PieceScanner::note_float(const char* p, std::size_t c, std::uint16_t what) {
-  if (whole_[c]) fail_field(place(p, c), p, end_, delimiter_, in_.missing, *in_.given[c]);
-  piece_->seen.flags[c] |= what;
-}
-
-void PieceScanner::note_padding(const char* digits, const char* end, std::size_t c) {
-  if (*digits == '0' && end - digits > 1) piece_->seen.flags[c] |= flag::padded;
-}
-
-/// A negative integer, or one of many digits; `p` is where it starts, with its sign.
-void PieceScanner::note_integer(const char* p, const char* end, std::size_t c) {
-  const char* const digits = *p == '-' || *p == '+' ? p + 1 : p;
-  std::uint64_t value = 0;
-  const bool fits = std::from_chars(digits, end, value).ec == std::errc();
-  constexpr std::uint64_t kHalf = std::uint64_t{1} << 63;
-  const bool negative = *p == '-';
-  std::uint16_t& seen = piece_->seen.flags[c];
-  if (fits && negative && value == 0) {  // minus zero is no integer: its sign would be lost
-    if (!whole_[c]) seen |= flag::fraction;
-    return;
-  }
-  if (!fits || (negative && value > kHalf)) {
-    seen |= flag::beyond;
-  } else if (negative) {
-    seen |= flag::negative;
-    if (value == kHalf) seen |= flag::least_i64;
-  } else if (value >= kHalf) {
-    seen |= flag::above_i64;
-    if (value == kHalf) seen |= flag::beyond_i64;
-    if (value == std::numeric_limits<std::uint64_t>::max()) seen |= flag::greatest_u64;
-  } else if (value == kHalf - 1) {
-    seen |= flag::greatest_i64;
-  }
-  if ((seen & flag::rounded) != 0) return;
-  if (fits ? f64_holds(value) : f64_holds({digits, static_cast<std::size_t>(end - digits)})) return;
-  seen |= flag::rounded;
-  note_first(piece_->seen.rounded, p, end, c);
-}
-
-void PieceScanner::note_first(NumbersAt& numbers, const char* p, const char* end, std::size_t c) {
-  numbers.try_emplace(c, NumberAt{offset(p), line(), std::string(p, end)});
 }
 
 /// Puts a number as what its column holds.
@@ -338,9 +261,12 @@ void PieceScanner::put_number(const char* p, const char* end, std::size_t c) {
   double real = 0;
   std::int64_t integer = 0;
   std::uint64_t large = 0;
+  const std::string_view text =
+      in_.dialect.with_point({p, static_cast<std::size_t>(end - p)}, scratch_);
+  const char* const stop = text.data() + text.size();
   const auto reads = [&](auto& value) {
-    const NumberText number = read_number(p, end, value);
-    return number.error == NumberError::none && number.end == end;
+    const NumberText number = read_number(text.data(), stop, value);
+    return number.error == NumberError::none && number.end == stop;
   };
   const bool minus_zero = *p == '-' && reads(integer) && integer == 0;
   if (cells->as() == ColumnCells::As::integers && !minus_zero && reads(integer)) {
@@ -357,9 +283,11 @@ void PieceScanner::put_number(const char* p, const char* end, std::size_t c) {
 void PieceScanner::put_given(const char* p, const char* end, std::size_t c, ColumnCells& cells) {
   const ValueType type = *in_.given[c];
   std::byte cell[8] = {};
-  const NumberText number = read_number(p, end, type, cell);
-  if (number.error != NumberError::none || number.end != end) {
-    fail_field(place(p, c), p, end_, delimiter_, in_.missing, type);
+  const std::string_view text =
+      in_.dialect.with_point({p, static_cast<std::size_t>(end - p)}, scratch_);
+  const NumberText number = read_number(text.data(), text.data() + text.size(), type, cell);
+  if (number.error != NumberError::none || number.end != text.data() + text.size()) {
+    fail_field(place(p, c), p, end_, in_.dialect, in_.missing, type);
   }
   const std::uint64_t bits = load_bits(type, cell);
   if (!is_float(type) && bits == usual_mark(type)) note_first(piece_->seen.marks, p, end, c);
@@ -374,17 +302,17 @@ void PieceScanner::put_missing(std::size_t c) {
 const char* PieceScanner::unusual_field(const char* p, std::size_t c) {
   const std::optional<Field> found = fields_.field(p);
   const ValueType type = in_.given[c].value_or(ValueType::f64);
-  if (!found) fail_field(place(p, c), p, end_, delimiter_, in_.missing, type);
+  if (!found) fail_field(place(p, c), p, end_, in_.dialect, in_.missing, type);
   const std::string_view text = trimmed(found->text);
   const bool missing = in_.missing.has(text);
   if (missing && (!found->quoted || in_.missing.has(*found))) {
     columns_->see_missing(c);
-  } else if (found->quoted && (missing || is_number(text))) {
+  } else if (found->quoted && (missing || in_.dialect.is_number(text))) {
     columns_->see_quoted_number(c, in_.missing.may_be_missing(*found));
   }
-  if (missing ? !in_.missing_as_nan : !is_number(text)) {
+  if (missing ? !in_.missing_as_nan : !in_.dialect.is_number(text)) {
     if (in_.numbers_only || (in_.given[c] && !missing)) {
-      fail_field(place(p, c), p, end_, delimiter_, in_.missing, type);
+      fail_field(place(p, c), p, end_, in_.dialect, in_.missing, type);
     }
     piece_->seen.flags[c] |= missing ? flag::missing : flag::other;
     if (missing) {

@@ -83,9 +83,13 @@ struct Piece {
   const char* end = nullptr;    // of its last row
   bool last = false;            // only blank lines follow
   std::uint64_t first_line = 0;
+  std::uint64_t lines = 0;          // rows and comments
   std::vector<std::uint64_t> rows;  // byte of the file where each starts
   Seen seen;
 };
+
+/// Integers of so many digits are held by i64, u64 and f64.
+inline constexpr int kFewDigits = 15;
 
 class PieceScanner {
  public:
@@ -97,7 +101,7 @@ class PieceScanner {
 
  private:
   std::uint64_t offset(const char* p) const { return static_cast<std::uint64_t>(p - in_.base); }
-  std::uint64_t line() const { return piece_->first_line + piece_->rows.size() - 1; }
+  std::uint64_t line() const { return piece_->first_line + piece_->lines; }
   std::uint64_t row_number() const { return columns_->rows() + piece_->rows.size() - 1; }
   Place place(const char* p, std::size_t col) const;
   void require_only_blank_lines(const char* p) const;
@@ -123,6 +127,7 @@ class PieceScanner {
   NumberWindow numbers_;
   FieldWindow fields_;
   const char delimiter_;
+  std::string scratch_;
   std::vector<std::uint8_t> whole_;  // columns given as integers
   Piece* piece_ = nullptr;           // that is being scanned,
   Columns* columns_ = nullptr;       // and what is seen in it

@@ -142,11 +142,15 @@ class TextScan {
 
   /// The first start of a line in [begin, end), or `end`. REQUIRES begin after the first byte.
   static const char* likely_row(const char* begin, const char* end) {
-    const void* const stop = std::memchr(begin - 1, '\n', static_cast<std::size_t>(end - begin));
-    return stop != nullptr ? static_cast<const char*>(stop) + 1 : end;
+    for (const char line_end : {'\n', '\r'}) {
+      const void* const stop =
+          std::memchr(begin - 1, line_end, static_cast<std::size_t>(end - begin));
+      if (stop != nullptr) return static_cast<const char*>(stop) + 1;
+    }
+    return end;
   }
 
-  std::uint64_t next_line() const noexcept { return first_line_ + rows_.rows; }
+  std::uint64_t next_line() const noexcept { return first_line_ + lines_; }
 
   /// Adds what was seen in a piece that starts where the previous one ended, and its cells.
   void take(Piece& piece, Columns& columns) {
@@ -154,9 +158,10 @@ class TextScan {
       for (auto& [col, at] : *numbers) at.line += next_line() - piece.first_line;
     }
     if (tiles_ != nullptr && fits_) fits_ = columns_.fits(*plan_);
-    if (tiles_ != nullptr && fits_) tiles_->append(columns.cells(), piece.rows, next_line());
+    if (tiles_ != nullptr && fits_) tiles_->append(columns.cells(), piece.rows);
     if (!fits_) columns_.drop_cells();
     rows_.rows += piece.rows.size();
+    lines_ += piece.lines;
     rows_.seen.add(piece.seen);
     next_ = piece.end;
     done_ = piece.last || next_ == in_.end;
@@ -169,6 +174,7 @@ class TextScan {
   Tiles* const tiles_;
   Columns columns_;
   Rows rows_;
+  std::uint64_t lines_ = 0;    // rows and comments
   std::uint64_t scanned_ = 0;  // pieces
   const char* next_;           // the row that follows what was scanned
   bool done_ = false;

@@ -92,7 +92,7 @@ struct ScanInput {
   const std::string& file;
   const char* base;  // of the whole file
   const char* end;
-  char delimiter;
+  const Dialect& dialect;
   bool missing_as_nan;
   const MissingWords& missing;
   bool numbers_only;  // anything else is an error in any column, not only in those given a type

@@ -12,11 +12,65 @@ bool may_delimit(char c) noexcept {
   return !is_digit(c) && (letter < 'a' || letter > 'z') && kOfValues.find(c) == kOfValues.npos;
 }
 
-void require_delimiter(char delimiter, const std::string& file) {
-  if (may_delimit(delimiter)) return;
-  throw Error(Errc::invalid_argument, file, std::nullopt,
-              shown({&delimiter, 1}) +
-                  " cannot be a delimiter: values are made of letters, digits and \" + - . / ?");
+void require_dialect(const Dialect& dialect, const std::string& file) {
+  const auto fail = [&](std::string_view text, const char* what) {
+    throw Error(Errc::invalid_argument, file, std::nullopt, shown(text) + what);
+  };
+  const std::string_view delimiter(&dialect.delimiter, 1), decimal(&dialect.decimal, 1);
+  if (!may_delimit(dialect.delimiter)) {
+    fail(delimiter, " cannot be a delimiter: values are made of letters, digits and \" + - . / ?");
+  }
+  if (decimal != "." && decimal != ",") fail(decimal, " is no decimal: that is '.' or ','");
+  if (decimal == delimiter) fail(decimal, " cannot be both the delimiter and the decimal");
+  if (dialect.comment.empty()) return;
+  const char first = dialect.comment.front();
+  if (first == dialect.delimiter || is_digit(first) || first == '"' ||
+      at_line_end(&first, &first + 1)) {
+    fail(dialect.comment, " cannot start a comment: a row may start so");
+  }
+}
+
+const char* Dialect::past_comments(const char* p, const char* end) const noexcept {
+  while (is_comment(p, end)) p = past_comment(p, end);
+  return p;
+}
+
+const char* Dialect::past_comment(const char* p, const char* end) noexcept {
+  while (!at_line_end(p, end)) ++p;
+  return past_line_end(p, end);
+}
+
+bool Dialect::only_blanks(const char* p, const char* end) const noexcept {
+  for (bool line_start = true; p != end; ++p) {
+    if (line_start) p = past_comments(p, end);
+    if (p == end) break;
+    line_start = *p == '\n' || *p == '\r';
+    if (*p == delimiter || (*p != ' ' && *p != '\t' && !line_start)) return false;
+  }
+  return true;
+}
+
+bool Dialect::is_number(std::string_view trimmed_text) const {
+  if (decimal != '.' && trimmed_text.find('.') != trimmed_text.npos) return false;
+  std::string scratch;
+  const std::string_view text = with_point(trimmed_text, scratch);
+  double ignored = 0;
+  const NumberText number = read_number(text.data(), text.data() + text.size(), ignored);
+  return number.end == text.data() + text.size() && number.error != NumberError::no_number;
+}
+
+std::string_view Dialect::with_point(std::string_view number, std::string& scratch) const {
+  const std::size_t at = decimal == '.' ? number.npos : number.find(decimal);
+  if (at == number.npos) return number;
+  scratch.assign(number);
+  scratch[at] = '.';
+  return scratch;
+}
+
+std::uint64_t count_lines(const char* p, const char* end) noexcept {
+  std::uint64_t lines = 0;
+  for (; p != end; ++p) lines += *p == '\n' || (*p == '\r' && (p + 1 == end || p[1] != '\n'));
+  return lines;
 }
 
 namespace {
@@ -64,15 +118,9 @@ MissingWords::MissingWords(const std::vector<std::string>& more) {
     more_.emplace_back(trimmed(word));
     if (is_missing(more_.back())) quoted_.push_back(more_.back());
     longest_ = std::max(longest_, more_.back().size());
-    numbers_ = numbers_ || is_number(more_.back());
+    numbers_ = numbers_ || Dialect().is_number(more_.back()) ||
+               Dialect{.decimal = ','}.is_number(more_.back());
   }
-}
-
-bool is_number(std::string_view trimmed_text) noexcept {
-  const char* const end = trimmed_text.data() + trimmed_text.size();
-  double ignored = 0;
-  const NumberText number = read_number(trimmed_text.data(), end, ignored);
-  return number.end == end && number.error != NumberError::no_number;
 }
 
 std::string count_text(std::uint64_t line, std::uint64_t count, std::uint64_t wanted) {
@@ -96,10 +144,10 @@ void fail_at(Errc code, const Place& place, const std::string& what, Remedy reme
   throw Error(code, place.file, place.offset, place_text(place) + ": " + what, remedy);
 }
 
-void fail_field(const Place& place, const char* field, const char* end, char delimiter,
+void fail_field(const Place& place, const char* field, const char* end, const Dialect& dialect,
                 const MissingWords& missing, ValueType type, bool rounds) {
   const bool whole = !is_float(type);
-  const std::optional<Field> at = find_field(field, end, delimiter);
+  const std::optional<Field> at = find_field(field, end, dialect.delimiter);
   if (!at) {
     bool doubled = false;
     const char* const quote = closing_quote(field + 1, end, doubled);
@@ -108,7 +156,7 @@ void fail_field(const Place& place, const char* field, const char* end, char del
     fail_at(Errc::corrupt, place,
             quote == nullptr
                 ? "no quote closes the field " + shown({from, length})
-                : "the delimiter " + shown({&delimiter, 1}) +
+                : "the delimiter " + shown({&dialect.delimiter, 1}) +
                       " or a line end must follow the quote that closes a field, not " +
                       shown({from, std::min<std::size_t>(length, 16)}));
   }
@@ -118,7 +166,8 @@ void fail_field(const Place& place, const char* field, const char* end, char del
     const std::string none = whole ? ", and " + std::string(name(type)) + " has no NaN" : "";
     fail_at(Errc::unsupported, place, found + none, whole ? Remedy::none : Remedy::missing_as_nan);
   }
-  if (!is_number(text)) fail_at(Errc::type_mismatch, place, shown(at->text) + " is not a number");
+  if (!dialect.is_number(text))
+    fail_at(Errc::type_mismatch, place, shown(at->text) + " is not a number");
   const std::string misfit = rounds  ? " is not exact as "
                              : whole ? " does not fit "
                                      : " is out of range for ";

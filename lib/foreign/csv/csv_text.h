@@ -18,13 +18,9 @@ namespace dapple::detail::csv {
 
 /// False for what may be part of a value.
 bool may_delimit(char c) noexcept;
-/// Throws invalid_argument for what may be part of a value: fields could be read in two ways.
-void require_delimiter(char delimiter, const std::string& file);
-
-/// True at a line end ("\n" or "\r\n") and at the end of the text.
+/// True at a line end ("\n", "\r\n" or "\r") and at the end of the text.
 inline bool at_line_end(const char* p, const char* end) noexcept {
-  if (p == end || *p == '\n') return true;
-  return *p == '\r' && (p + 1 == end || p[1] == '\n');
+  return p == end || *p == '\n' || *p == '\r';
 }
 
 /// True where a field that is not quoted ends.
@@ -34,20 +30,40 @@ inline bool at_field_end(const char* p, const char* end, char delimiter) noexcep
 
 /// The start of the next line. REQUIRES at_line_end(p, end).
 inline const char* past_line_end(const char* p, const char* end) noexcept {
-  if (p != end && *p == '\r') ++p;
+  const bool cr = p != end && *p == '\r';
   if (p != end) ++p;
-  return p;
+  return cr && p != end && *p == '\n' ? p + 1 : p;
 }
 
-/// True when nothing but blanks, tabs and line ends follow, none of which is a delimiter: the end
-/// of the rows. Cheap at the start of a row, whose first byte says no.
-inline bool only_blanks(const char* p, const char* end, char delimiter) noexcept {
-  const auto blank = [=](char c) {
-    return c != delimiter && (c == ' ' || c == '\t' || c == '\r' || c == '\n');
-  };
-  while (p != end && blank(*p)) ++p;
-  return p == end;
-}
+/// How a text is written.
+struct Dialect {
+  char delimiter = ',';
+  char decimal = '.';     // of numbers
+  std::string comment{};  // lines that start with it are none; empty: there are no comments
+
+  /// True for a comment. REQUIRES p at the start of a line.
+  bool is_comment(const char* p, const char* end) const noexcept {
+    return !comment.empty() &&
+           std::string_view(p, static_cast<std::size_t>(end - p)).starts_with(comment);
+  }
+  /// The line after a comment.
+  static const char* past_comment(const char* p, const char* end) noexcept;
+  /// The first line at or after `p` that is no comment.
+  const char* past_comments(const char* p, const char* end) const noexcept;
+  /// True when nothing but comments, blanks, tabs and line ends follow, none of which is a
+  /// delimiter: the end of the rows. Cheap at the start of a row, whose first byte says no.
+  bool only_blanks(const char* p, const char* end) const noexcept;
+  /// True when a float can be read from all of the text (of any magnitude).
+  bool is_number(std::string_view trimmed_text) const;
+  /// The number as it is with a decimal point.
+  std::string_view with_point(std::string_view number, std::string& scratch) const;
+};
+
+/// Throws invalid_argument where a field or a line could be read in two ways.
+void require_dialect(const Dialect& dialect, const std::string& file);
+
+/// How many lines end in [p, end).
+std::uint64_t count_lines(const char* p, const char* end) noexcept;
 
 /// One field as the text has it.
 struct Field {
@@ -112,9 +128,6 @@ class MissingWords {
   bool numbers_ = false;
 };
 
-/// True when a float can be read from all of the text (of any magnitude).
-bool is_number(std::string_view trimmed_text) noexcept;
-
 /// "line 3 has 2 fields where the others have 5", or "line 3 is blank where ...".
 std::string count_text(std::uint64_t line, std::uint64_t count, std::uint64_t wanted);
 
@@ -139,7 +152,8 @@ std::string place_text(const Place& place);
 
 /// Throws what keeps a field from being read as a `type`; `rounds`: it is a number that the type
 /// does not hold exactly.
-[[noreturn]] void fail_field(const Place& place, const char* field, const char* end, char delimiter,
-                             const MissingWords& missing, ValueType type, bool rounds = false);
+[[noreturn]] void fail_field(const Place& place, const char* field, const char* end,
+                             const Dialect& dialect, const MissingWords& missing, ValueType type,
+                             bool rounds = false);
 
 }  // namespace dapple::detail::csv

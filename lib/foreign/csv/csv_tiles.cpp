@@ -54,9 +54,7 @@ Tiles::Tiles(texts::Import& import, const ScanInput& input, const Plan& plan)
   for (std::size_t c = 0; c < input.cols(); ++c) cells_.emplace_back(plan.columns[c].as());
 }
 
-void Tiles::append(std::vector<ColumnCells>& cells, const std::vector<std::uint64_t>& offsets,
-                   std::uint64_t line) {
-  if (first_line_ == 0) first_line_ = line;
+void Tiles::append(std::vector<ColumnCells>& cells, const std::vector<std::uint64_t>& offsets) {
   for (std::size_t begin = 0; begin < offsets.size();) {
     const std::size_t n = std::min<std::size_t>(tile_rows_ - rows(), offsets.size() - begin);
     for (std::size_t c = 0; c < cells.size(); ++c) cells_[c].append(cells[c], begin, begin + n);
@@ -65,7 +63,6 @@ void Tiles::append(std::vector<ColumnCells>& cells, const std::vector<std::uint6
     if (rows() == tile_rows_) {
       put();
       first_row_ += tile_rows_;
-      first_line_ += tile_rows_;
       offsets_.clear();
       for (ColumnCells& column : cells_) column.clear();
     }
@@ -162,14 +159,14 @@ void Tiles::put_run(Range cols, ValueType type) {
 /// Throws for a number that its column was given a type for, and that the matrix cannot hold.
 void Tiles::fail_cell(std::size_t row, std::size_t col, ValueType type) const {
   const char* p = in_.base + offsets_[row];
-  std::optional<Field> field = find_field(p, in_.end, in_.delimiter);
+  std::optional<Field> field = find_field(p, in_.end, in_.dialect.delimiter);
   for (std::size_t c = 0; field && c < col; ++c) {
     p = field->end + 1;
-    field = find_field(p, in_.end, in_.delimiter);
+    field = find_field(p, in_.end, in_.dialect.delimiter);
   }
   const auto offset = static_cast<std::uint64_t>(p - in_.base);
-  fail_field({in_.file, offset, first_line_ + row, col, {}}, p, in_.end, in_.delimiter, in_.missing,
-             type, true);
+  fail_field({in_.file, offset, 1 + count_lines(in_.base, in_.base + offsets_[row]), col, {}}, p,
+             in_.end, in_.dialect, in_.missing, type, true);
 }
 
 void Tiles::gather(std::size_t col, ValueType from, ValueType to, std::byte* out,

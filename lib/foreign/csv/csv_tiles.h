@@ -19,10 +19,9 @@ class Tiles {
   /// All three must outlive this.
   Tiles(texts::Import& import, const ScanInput& input, const Plan& plan);
 
-  /// Adds rows; `offsets` are those of their starts, `line` is that of the first. Throws io, and
-  /// type_mismatch for a number of a given type that the matrix cannot hold.
-  void append(std::vector<ColumnCells>& cells, const std::vector<std::uint64_t>& offsets,
-              std::uint64_t line);
+  /// Adds rows; `offsets` are those of their starts. Throws io, and type_mismatch for a number of a
+  /// given type that the matrix cannot hold.
+  void append(std::vector<ColumnCells>& cells, const std::vector<std::uint64_t>& offsets);
   /// Puts what is left.
   void finish();
 
@@ -46,8 +45,7 @@ class Tiles {
   const Plan& plan_;
   BlockWriter* writer_ = nullptr;  // once the shape of tiles is known
   std::uint64_t tile_rows_;
-  std::uint64_t first_row_ = 0;  // of this row of tiles,
-  std::uint64_t first_line_ = 0;
+  std::uint64_t first_row_ = 0;         // of this row of tiles,
   std::vector<std::uint64_t> offsets_;  // and where its rows are
   std::vector<ColumnCells> cells_;
   std::vector<bool> integers_, floats_;

@@ -41,8 +41,12 @@ void require_text(std::string_view text, const std::string& file) {
 void require_utf8(const ScanInput& input, const Rows& rows, const char* p, std::uint64_t line) {
   if (std::none_of(rows.meanings.begin(), rows.meanings.end(), is_bad)) return;
   for (const char* const end = input.base + rows.end; p < end; ++line) {
+    if (input.dialect.is_comment(p, end)) {
+      p = Dialect::past_comment(p, end);
+      continue;
+    }
     for (std::size_t col = 0; col < rows.meanings.size(); ++col) {
-      const auto field = find_field(p, end, input.delimiter);
+      const auto field = find_field(p, end, input.dialect.delimiter);
       if (!field) return;
       if (rows.meanings[col] && !is_utf8(field->text)) {
         const auto offset = static_cast<std::uint64_t>(p - input.base);
@@ -51,7 +55,7 @@ void require_utf8(const ScanInput& input, const Rows& rows, const char* p, std::
                 Remedy::not_utf8);
       }
       p = field->end;
-      if (p != end && *p == input.delimiter) ++p;
+      if (p != end && *p == input.dialect.delimiter) ++p;
     }
     p = past_line_end(p, end);
   }

@@ -31,7 +31,7 @@ bool starts_like_a_mark(std::string_view text) noexcept {
 bool needs_quotes(std::string_view text) {
   constexpr std::string_view kSpecial = "\",;\t\r\n";
   const std::string_view inner = trimmed(text);
-  return is_missing(inner) || is_number(inner) || starts_like_a_mark(text) ||
+  return is_missing(inner) || Dialect().is_number(inner) || starts_like_a_mark(text) ||
          text.starts_with('%') || text.find_first_of(kSpecial) != std::string_view::npos;
 }
 

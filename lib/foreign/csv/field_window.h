@@ -45,10 +45,7 @@ class FieldWindow {
 
   /// The first delimiter or line end at or after `p`, or the end.
   const char* find_end(const char* p) noexcept {
-    for (;; ++p) {
-      p = find(p, stops_, [this](char c) { return c == delimiter_ || c == '\n' || c == '\r'; });
-      if (p == end_ || *p != '\r' || at_line_end(p, end_)) return p;
-    }
+    return find(p, stops_, [this](char c) { return c == delimiter_ || c == '\n' || c == '\r'; });
   }
 
   const char* find_quote(const char* p) noexcept {

@@ -18,23 +18,24 @@ bool starts_with_line(std::span<const std::byte> head, std::string_view delimite
   bool found = false;
   for (const std::byte b : head) {
     const char c = static_cast<char>(b);
-    if (c == '\n') break;
+    if (c == '\n' || c == '\r') break;
     found = found || delimiters.find(c) != std::string_view::npos;
-    if (b < std::byte{' '} && c != '\t' && c != '\r') return false;
+    if (b < std::byte{' '} && c != '\t') return false;
   }
   return found;
 }
 
 std::uint64_t fields_of_first(std::string_view text, char delimiter) noexcept {
-  return look_at_rows(text.data(), text.data() + text.size(), delimiter).fields;
+  return look_at_rows(text.data(), text.data() + text.size(), {.delimiter = delimiter}).fields;
 }
 
 /// True when the first two lines have as many fields, more than one.
 bool starts_with_rows(std::span<const std::byte> head) noexcept {
   if (!starts_with_line(head, ",;\t")) return false;
   const std::string_view text(reinterpret_cast<const char*>(head.data()), head.size());
-  const std::string_view rest = text.substr(std::min(text.find('\n'), text.size() - 1) + 1);
-  const char delimiter = guess_delimiter(text);
+  const std::string_view rest =
+      text.substr(std::min(text.find_first_of("\r\n"), text.size() - 1) + 1);
+  const char delimiter = guess_delimiter(text, {});
   const std::uint64_t fields = fields_of_first(text, delimiter);
   return fields > 1 && fields == fields_of_first(rest, delimiter);
 }

@@ -35,6 +35,9 @@ std::string ways_of_reading(const ByteSource& text, std::string_view format,
   const CsvOptions& csv = options.csv;
   add_number(csv.header ? 1 + *csv.header : 0);
   add(csv.delimiter ? std::string_view(&*csv.delimiter, 1) : "");
+  add_number(csv.skip);
+  add(csv.comment);
+  add_number(csv.decimal);
   add_number(csv.missing_as_nan);
   for (const std::string& word : csv.missing_words) add(word);
   for (const auto& [key, type] : csv.types) {
@@ -57,8 +60,10 @@ std::string ways_of_reading(const ByteSource& text, std::string_view format,
 dbdf::Binding binding_of(const ByteSource& text, std::string_view format,
                          const OpenOptions& options) {
   const std::string ways = ways_of_reading(text, format, options);
-  return {kTextTag, kVersion, std::min(text.size(), kHead),
-          xxh3(std::as_bytes(std::span(std::string_view(ways))))};
+  dbdf::Binding binding{kTextTag, kVersion, std::min(text.size(), kHead),
+                        xxh3(std::as_bytes(std::span(std::string_view(ways))))};
+  binding.cover(text);
+  return binding;
 }
 
 /// What a sidecar is, as far as its binding tells.
