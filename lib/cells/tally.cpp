@@ -32,7 +32,9 @@ struct Narrow {
 
 constexpr std::uint64_t kDigit = 0xffffffff;
 
-template <class T, std::size_t kLanes>
+/// Values are compared as `As`, which holds them all, and counted as `Count`: where lanes stay in
+/// registers, both are as wide as a value, so that masks need not be widened.
+template <class T, std::size_t kLanes, class As, class Count>
 struct Lanes {
   using Sum = typename Narrow<T>::Sum;
   using Squares = typename Narrow<T>::Squares;
@@ -40,9 +42,8 @@ struct Lanes {
   std::array<double, kFloat<T> ? kLanes : 0> origin{};
   std::array<Sum, kLanes> sum{}, sum_high{};  // of 64-bit integers, in two halves
   std::array<std::array<Squares, kLanes>, Narrow<T>::kDigits> squares;
-  std::array<std::uint32_t, kLanes> nonzero{}, nans{};
-  using Extreme = std::conditional_t<kFloat<T>, double, T>;
-  std::array<Extreme, kLanes> min, max;
+  std::array<Count, kLanes> nonzero{}, nans{};
+  std::array<As, kLanes> min, max;
 
   Lanes() noexcept { reset(); }
   void reset() noexcept {
@@ -51,8 +52,8 @@ struct Lanes {
     nonzero.fill(0);
     if constexpr (kFloat<T>) {
       nans.fill(0);
-      min.fill(std::numeric_limits<double>::infinity());
-      max.fill(-std::numeric_limits<double>::infinity());
+      min.fill(std::numeric_limits<As>::infinity());
+      max.fill(-std::numeric_limits<As>::infinity());
     } else {
       if constexpr (sizeof(T) == 8) sum_high.fill(0);
       min.fill(std::numeric_limits<T>::max());
@@ -60,15 +61,17 @@ struct Lanes {
     }
   }
 
+  /// Without `kNans`, there are none among the values.
+  template <bool kNans>
   [[gnu::always_inline]] void add(std::size_t lane, T value) noexcept {
-    const auto v = static_cast<Extreme>(value);
+    const As v = value;
     if constexpr (kFloat<T>) {
-      const bool nan = v != v;
+      const bool nan = kNans && v != v;
       const double distance = nan ? 0.0 : v - origin[lane];
       sum[lane] += distance;
       squares[0][lane] += distance * distance;
       nonzero[lane] += (v != 0) & !nan ? 1U : 0U;
-      nans[lane] += nan ? 1U : 0U;
+      if constexpr (kNans) nans[lane] += nan ? 1U : 0U;
     } else {
       if constexpr (sizeof(T) == 8) {
         sum[lane] += static_cast<std::int64_t>(static_cast<std::uint32_t>(v));
@@ -107,8 +110,8 @@ struct Lanes {
       tally.squares += squares[0][lane];
       tally.nonzero += nonzero[lane];
       tally.nans += nans[lane];
-      tally.min = std::min(tally.min, min[lane]);
-      tally.max = std::max(tally.max, max[lane]);
+      tally.min = std::min(tally.min, static_cast<double>(min[lane]));
+      tally.max = std::max(tally.max, static_cast<double>(max[lane]));
     } else {
       TallyOf<T> part;
       part.nonzero = nonzero[lane];
@@ -130,20 +133,39 @@ struct Lanes {
 
 /// Lanes of a run: enough to fill a vector with the narrowest members.
 template <class T>
-constexpr std::size_t kSideBySide = kSmall<T>   ? 32
-                                    : kFloat<T> ? 8
-                                                : 16;
+constexpr std::size_t kSideBySide = kSmall<T> ? 32 : 16;
+/// With NaNs, whose distances are left out, floats are compared as those: f64.
+template <class T, bool kNans>
+using Compared = std::conditional_t<kNans, double, T>;
+template <class T, bool kNans>
+using RunLanes = Lanes<
+    T, kSideBySide<T>, Compared<T, kNans>,
+    std::conditional_t<std::is_same_v<Compared<T, kNans>, double>, std::uint64_t, std::uint32_t>>;
 
 template <class T>
-DAPPLE_VECTORS void add_run(Lanes<T, kSideBySide<T>>& lanes, const std::byte* values,
+DAPPLE_VECTORS bool has_nans(const std::byte* values, std::size_t n) noexcept {
+  using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+  Bits nans = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    const T v = load_le<T>(values + i * sizeof(T));
+    nans |= v != v ? 1U : 0U;
+  }
+  return nans != 0;
+}
+
+template <class T, bool kNans>
+DAPPLE_VECTORS void add_run(RunLanes<T, kNans>& lanes, const std::byte* values,
                             std::size_t n) noexcept {
   constexpr std::size_t kLanes = kSideBySide<T>;
-  Lanes<T, kLanes> held = lanes;  // a local copy stays in registers
+  RunLanes<T, kNans> held = lanes;  // a local copy stays in registers
   std::size_t i = 0;
+  const auto add = [&](std::size_t k) {
+    held.template add<kNans>(k, load_le<T>(values + (i + k) * sizeof(T)));
+  };
   for (; i + kLanes <= n; i += kLanes) {
-    for (std::size_t k = 0; k < kLanes; ++k) held.add(k, load_le<T>(values + (i + k) * sizeof(T)));
+    for (std::size_t k = 0; k < kLanes; ++k) add(k);
   }
-  for (std::size_t k = 0; i + k < n; ++k) held.add(k, load_le<T>(values + (i + k) * sizeof(T)));
+  for (std::size_t k = 0; i + k < n; ++k) add(k);
   lanes = held;
 }
 
@@ -157,13 +179,28 @@ double first_origin(const std::byte* values, std::size_t step, std::size_t n) no
   return 0;
 }
 
+template <class T, bool kNans>
+void put_run(TallyOf<T>& tally, const std::byte* values, std::size_t n) noexcept {
+  constexpr std::size_t kLanes = kSideBySide<T>;
+  RunLanes<T, kNans> lanes;
+  if constexpr (kFloat<T>) lanes.origin.fill(tally.origin);
+  add_run<T, kNans>(lanes, values, n);
+  for (std::size_t k = 0; k < kLanes; ++k) {
+    lanes.flush(k, n / kLanes + (k < n % kLanes ? 1 : 0), tally);
+  }
+}
+
 constexpr std::size_t kColumnsAtOnce = 128;
+template <class T>
+using ColumnLanes =
+    Lanes<T, kColumnsAtOnce, std::conditional_t<kFloat<T>, double, T>, std::uint32_t>;
 
 template <class T>
-DAPPLE_VECTORS void add_rows(Lanes<T, kColumnsAtOnce>& lanes, const std::byte* values,
-                             std::size_t row_step, std::size_t rows, std::size_t cols) noexcept {
+DAPPLE_VECTORS void add_rows(ColumnLanes<T>& lanes, const std::byte* values, std::size_t row_step,
+                             std::size_t rows, std::size_t cols) noexcept {
   for (std::size_t r = 0; r < rows; ++r, values += row_step) {
-    for (std::size_t c = 0; c < cols; ++c) lanes.add(c, load_le<T>(values + c * sizeof(T)));
+    for (std::size_t c = 0; c < cols; ++c)
+      lanes.template add<kFloat<T>>(c, load_le<T>(values + c * sizeof(T)));
   }
 }
 
@@ -171,8 +208,7 @@ DAPPLE_VECTORS void add_rows(Lanes<T, kColumnsAtOnce>& lanes, const std::byte* v
 
 template <Value T>
 void tally_run(TallyOf<T>& tally, const std::byte* values, std::size_t n) noexcept {
-  constexpr std::size_t kLanes = kSideBySide<T>;
-  constexpr std::size_t kMost = kFloat<T> ? 1024 : Narrow<T>::kRun * kLanes;
+  constexpr std::size_t kMost = kFloat<T> ? 1024 : Narrow<T>::kRun * kSideBySide<T>;
   constexpr std::size_t kFew = 8;
   if (n <= kFew) {
     for (std::size_t i = 0; i < n; ++i) tally.add(load_le<T>(values + i * sizeof(T)));
@@ -181,17 +217,16 @@ void tally_run(TallyOf<T>& tally, const std::byte* values, std::size_t n) noexce
   for (std::size_t i = 0; i < n;) {
     const std::size_t run = std::min(n - i, kMost);
     const std::byte* const first = values + i * sizeof(T);
-    Lanes<T, kLanes> lanes;
     if constexpr (kFloat<T>) {
       tally.expect(run, first_origin<T>(first, sizeof(T), run));
-      lanes.origin.fill(tally.origin);
-    }
-    add_run<T>(lanes, first, run);
-    for (std::size_t k = 0; k < kLanes; ++k) {
-      lanes.flush(k, run / kLanes + (k < run % kLanes ? 1 : 0), tally);
-    }
-    if constexpr (kFloat<T>) {
+      if (has_nans<T>(first, run)) {
+        put_run<T, true>(tally, first, run);
+      } else {
+        put_run<T, false>(tally, first, run);
+      }
       if (tally.pending > FloatTally::kPending) tally.settle();
+    } else {
+      put_run<T, false>(tally, first, run);
     }
     i += run;
   }
@@ -200,7 +235,7 @@ void tally_run(TallyOf<T>& tally, const std::byte* values, std::size_t n) noexce
 template <Value T>
 void tally_columns(TallyOf<T>* tallies, const std::byte* values, std::size_t row_step,
                    std::uint64_t rows, std::size_t cols) noexcept {
-  Lanes<T, kColumnsAtOnce> lanes;
+  ColumnLanes<T> lanes;
   for (std::size_t first = 0; first < cols; first += kColumnsAtOnce) {
     const std::size_t width = std::min(cols - first, kColumnsAtOnce);
     for (std::uint64_t row = 0; row < rows;) {
