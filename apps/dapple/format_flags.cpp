@@ -11,7 +11,11 @@ namespace dapple::cli {
 namespace {
 
 constexpr std::pair<std::string_view, bool> kMissing[] = {{"nan", true}};
-constexpr std::pair<std::string_view, char> kDecimals[] = {{".", '.'}, {",", ','}};
+
+char parse_decimal(const std::string& text) {
+  if (text == "." || text == ",") return text[0];
+  throw UsageError(fmt::format("--decimal must be '.' or ',', not '{}'", printable(text)));
+}
 
 char parse_delimiter(const std::string& text) {
   if (text == "tab" || text == "\\t") return '\t';
@@ -75,8 +79,7 @@ void add_csv_flags(Command& command, CsvOptions& csv) {
       "--comment", "TEXT", [&csv](const std::string& text) { csv.comment = text; },
       "lines that start with TEXT, such as '#', are no part of the table");
   command.option(
-      "--decimal", "C",
-      [&csv](const std::string& text) { csv.decimal = parse_choice("--decimal", text, kDecimals); },
+      "--decimal", "C", [&csv](const std::string& text) { csv.decimal = parse_decimal(text); },
       "',' where numbers are written 1,5; '.' otherwise");
   command.option(
       "--missing", "nan",

@@ -37,7 +37,7 @@ enum class Check : std::uint8_t {
 struct CsvOptions {
   std::optional<bool> header{};     // the first line holds labels; unset: guessed
   std::optional<char> delimiter{};  // unset: guessed from comma, semicolon, tab
-  std::uint64_t skip = 0;           // so many lines at the start are no part of the table
+  std::uint64_t skip = 0;           // lines at the start that are no part of the table
   std::string comment{};            // lines that start with this, "#" say, are no part of it
   char decimal = '.';               // or ',': 1,5 is a number then, and 1.5 is none
   /// Empty fields, NA, N/A, ? and `missing_words` are plain NaN. Otherwise they are missing cells

@@ -104,7 +104,7 @@ class ByteSource {
   std::uint64_t number() const noexcept { return number_; }
 
   /// False for a file on a file system, such as tmpfs, where a write through a map moves no time:
-  /// `identity` does not tell such a change. A system call.
+  /// `identity` does not tell of it. A system call.
   virtual bool times_tell() const noexcept { return true; }
   /// What has this name followed by `ending`, for example ".dpx"; nullptr when there is none.
   virtual std::shared_ptr<ByteSource> sibling(std::string_view) const { return nullptr; }

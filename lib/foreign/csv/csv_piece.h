@@ -88,7 +88,7 @@ struct Piece {
   Seen seen;
 };
 
-/// Integers of so many digits are held by i64, u64 and f64.
+/// Integers of this many digits are held by i64, u64 and f64.
 inline constexpr int kFewDigits = 15;
 
 class PieceScanner {
