@@ -1,7 +1,11 @@
 """Zarr hierarchies that zarr-python and anndata write, read in place: every cell."""
 
+import concurrent.futures
 import json
+import multiprocessing
 import os
+import pickle
+import shutil
 
 import numpy as np
 import pytest
@@ -263,3 +267,34 @@ def test_tables_of_anndata(cells_file):
     for name in ("count", "score", "doublet", "name"):
         assert f[name].tolist() == obs[name].tolist()
     assert f["doublet"].dtype == bool
+
+
+@pytest.mark.parametrize("version", [2, 3])
+def test_a_matrix_of_a_folder_goes_to_other_processes(tmp_path, version):
+    group = zarr.create_group(tmp_path / "g.zarr", zarr_format=version)
+    a = values((30, 20), "i4")
+    group.create_array("p/a", shape=a.shape, chunks=(10, 20), dtype="i4")[:] = a
+    m = dp.open(tmp_path / "g.zarr", array="p/a")
+    with concurrent.futures.ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
+        assert np.array_equal(pool.submit(np.asarray, m).result(), a)
+    shutil.copytree(tmp_path / "g.zarr", tmp_path / "copy.zarr", copy_function=shutil.copy2)
+    sent = pickle.dumps(m)
+    assert np.array_equal(pickle.loads(sent)[:], a)
+    shutil.rmtree(tmp_path / "g.zarr")
+    (tmp_path / "copy.zarr").rename(tmp_path / "g.zarr")
+    assert np.array_equal(pickle.loads(sent)[:], a)  # the same hierarchy, copied
+    del group["p/a"]
+    group.create_array("p/a", shape=(3, 3), chunks=(3, 3), dtype="i4")
+    with pytest.raises(dp.StaleError):
+        pickle.loads(sent)
+
+
+def test_a_folder_that_is_written_anew_is_another_one(tmp_path):
+    for shape in ((4, 4), (5, 5)):
+        zarr.create_array(tmp_path / "a.zarr", shape=shape, chunks=(2, 2), dtype="f4", overwrite=True)
+        if shape == (4, 4):
+            m = dp.open(tmp_path / "a.zarr")
+            sent = pickle.dumps(m)
+    for use in (lambda: pickle.dumps(m), lambda: pickle.loads(sent)):
+        with pytest.raises(dp.StaleError):
+            use()

@@ -88,7 +88,8 @@ def _assembled(group: Any, read: Callable[[str], Any]) -> anndata.AnnData:
     import anndata
 
     parts: dict[str, Any] = {
-        part: {name: read(f"{part}/{name}") for name in group.get(part, ())} for part in _ALIGNED
+        part: {name: read(f"{part}/{name}") for name in sorted(group.get(part, ()))}
+        for part in _ALIGNED
     }
     if "raw" in group:
         raw = group["raw"]

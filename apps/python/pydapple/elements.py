@@ -109,7 +109,7 @@ def _array(value: NDArray[Any]) -> tuple[Any, dict[str, Any]]:
     if value.dtype.kind in "iufb":
         flat, shape = _flat(np.asarray(value))
         return _plain(flat), {"form": "array", **_type(value.dtype), **shape}
-    cells = np.empty(value.size, [(_VALUES, value.dtype)])
+    cells = np.empty(value.size, [(_VALUES, "O" if value.dtype.kind == "T" else value.dtype)])
     cells[_VALUES] = value.reshape(-1)
     note = {"form": "cells", "dtype": _field_type(value.dtype), "shape": list(value.shape)}
     return cells, note
@@ -120,7 +120,7 @@ def _fields(dtype: np.dtype[Any]) -> list[list[str]]:
 
 
 def _field_type(dtype: np.dtype[Any]) -> str:
-    return "O" if dtype.kind == "T" else dtype.str
+    return "T" if dtype.kind == "T" else dtype.str
 
 
 def note_of(member: Matrix | Frame) -> dict[str, Any]:
@@ -167,7 +167,7 @@ def _of_frame(member: Frame, note: dict[str, Any]) -> Any:
             made[name] = member.read(columns=[k])[member.labels[k]]
         return made.reshape(note["shape"])
     cells = member[_VALUES]
-    kind = np.dtype(note["dtype"])
+    kind = np.dtypes.StringDType() if note["dtype"] == "T" else np.dtype(note["dtype"])
     if kind.kind == "S":
         cells = np.array([one.encode("utf-8", "surrogateescape") for one in cells], kind)
     return cells.astype(kind, copy=False).reshape(note["shape"])

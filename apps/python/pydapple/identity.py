@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import stat
 from typing import Any
 
 from . import _core, remote
@@ -12,6 +13,7 @@ from .errors import InvalidArgumentError, StaleError, TypeMismatchError, from_co
 
 Stamp = tuple[int, int, int] | remote.Version
 _SAMPLE = 4096  # bytes
+_METADATA = ("zarr.json", ".zmetadata", ".zgroup", ".zarray", ".zattrs")  # of a folder of Zarr
 
 
 def file_name(path: Any) -> str:
@@ -26,29 +28,54 @@ def file_name(path: Any) -> str:
 
 
 def stamp_of(path: str) -> Stamp:
-    """Size, time of the last change and inode: whether a file here is still the same."""
+    """Size, time of the last change and inode: whether a file here is still the same.
+
+    Of a folder of Zarr those of its root's metadata, which are written anew with the hierarchy.
+    """
     try:
         status = os.stat(path)
+        if stat.S_ISDIR(status.st_mode):
+            roots = [os.stat(file) for file in _metadata_in(path)]
+            newest = max((root.st_mtime_ns for root in roots), default=status.st_mtime_ns)
+            return sum(root.st_size for root in roots), newest, status.st_ino
     except OSError as error:
         raise _refused(path, error) from None
     return status.st_size, status.st_mtime_ns, status.st_ino
 
 
-def fingerprint_of(path: str) -> bytes:
+def _metadata_in(folder: str) -> list[str]:
+    files = (os.path.join(folder, name) for name in _METADATA)
+    return [file for file in files if os.path.exists(file)]
+
+
+def fingerprint_of(path: str, array: str = "") -> bytes:
     """A hash of the first, middle and last bytes, by which a copy elsewhere is the same file.
 
-    The last ones of dapple's own files hold a hash of all others.
+    The last ones of dapple's own files hold a hash of all others. Of a folder of Zarr it is one of
+    the metadata of its root and of the array, which does not tell of cells that are changed.
     """
     digest = hashlib.blake2b(digest_size=16)
     try:
-        with open(path, "rb") as file:
-            size = os.fstat(file.fileno()).st_size
-            for begin in (0, size // 2, max(0, size - _SAMPLE)):
-                file.seek(begin)
-                digest.update(file.read(_SAMPLE))
+        for file in _files_of_array(path, array) if os.path.isdir(path) else [path]:
+            _take_samples(file, digest)
     except OSError as error:
         raise _refused(path, error) from None
     return digest.digest()
+
+
+def _files_of_array(folder: str, array: str) -> list[str]:
+    """The metadata of a hierarchy's root, and of an array in it, or of a group's arrays."""
+    node = os.path.join(folder, *array.partition("[")[0].split("/"))
+    below = sorted(entry.path for entry in os.scandir(node) if entry.is_dir())
+    return [file for one in dict.fromkeys([folder, node, *below]) for file in _metadata_in(one)]
+
+
+def _take_samples(path: str, digest: hashlib.blake2b) -> None:
+    with open(path, "rb") as file:
+        size = os.fstat(file.fileno()).st_size
+        for begin in (0, size // 2, max(0, size - _SAMPLE)):
+            file.seek(begin)
+            digest.update(file.read(_SAMPLE))
 
 
 def _refused(path: str, error: OSError) -> Exception:
@@ -95,7 +122,8 @@ class Opened:
         if stamp_of(path) != stamp:
             raise _stale(path)
         # Another machine may have a copy, whose inode is another one.
-        return reopen, (path, self._options, stamp[:2], fingerprint_of(path))
+        mark = fingerprint_of(path, self._options.get("array") or "")
+        return reopen, (path, self._options, stamp[:2], mark)
 
     def __dask_tokenize__(self) -> Any:
         return "pydapple", self._whole_path, self._state(), sorted(self._options.items())
@@ -119,7 +147,8 @@ def reopen(
     from . import files
 
     opened = files.open(path, **options)
-    if opened._state()[:2] != size_and_time or fingerprint_of(path) != fingerprint:
+    mark = fingerprint_of(path, options.get("array") or "")
+    if opened._state()[:2] != size_and_time or mark != fingerprint:
         opened.close()
         raise _stale(path)
     return opened

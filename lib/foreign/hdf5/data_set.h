@@ -55,6 +55,7 @@ class DataSet {
   DataSet& operator=(const DataSet&) = delete;
 
   const ByteSource& file() const noexcept { return file_->file(); }
+  const std::shared_ptr<const OpenFile>& opened() const noexcept { return file_; }
   const std::string& path() const noexcept { return path_; }
   /// One or two extents.
   const std::vector<std::uint64_t>& shape() const noexcept { return shape_; }

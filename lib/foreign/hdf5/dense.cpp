@@ -5,6 +5,7 @@
 
 #include "dapple/array.h"
 #include "lib/foreign/arrays/chunk_blocks.h"
+#include "lib/foreign/hdf5/describe.h"
 #include "lib/object/copy_rows.h"
 #include "lib/object/misfit.h"
 
@@ -91,6 +92,7 @@ std::shared_ptr<Store> open_dense(std::shared_ptr<ByteSource> file,
   schema.rows = data->rows();
   schema.cols = data->cols();
   schema.value_type = data->type();
+  describe(data->opened(), data->path(), schema);
   BlockIndex index =
       BlockIndex::from_entries(blocks_of(*data, schema), schema.rows, schema.cols, file->name());
   auto state = std::make_unique<DenseState>();

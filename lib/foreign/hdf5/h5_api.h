@@ -48,6 +48,7 @@ namespace dapple::detail::hdf5 {
   F(H5Ovisit1)                   \
   F(H5Iget_type)                 \
   F(H5Aexists)                   \
+  F(H5Aiterate2)                 \
   F(H5Aopen)                     \
   F(H5Aread)                     \
   F(H5Aclose)                    \

@@ -7,38 +7,12 @@
 #include "dapple/array.h"
 #include "lib/base/bytes.h"
 #include "lib/foreign/arrays/sparse_arrays.h"
+#include "lib/foreign/hdf5/describe.h"
 #include "lib/object/dictionary.h"
 
 namespace dapple::detail::hdf5 {
 
 namespace {
-
-/// An attribute that is one string; nothing when there is none, or it is something else.
-std::optional<std::string> text_attribute(const Session& session, hid_t object, const char* name) {
-  const Api& h5 = session.api();
-  if (h5.H5Aexists(object, name) <= 0) return std::nullopt;
-  const Handle attribute(h5.H5Aopen(object, name, H5P_DEFAULT), h5.H5Aclose);
-  if (!attribute.is_open()) return std::nullopt;
-  const Handle type(h5.H5Aget_type(attribute.get()), h5.H5Tclose);
-  const Handle space(h5.H5Aget_space(attribute.get()), h5.H5Sclose);
-  if (!type.is_open() || h5.H5Tget_class(type.get()) != H5T_STRING || !space.is_open() ||
-      h5.H5Sget_simple_extent_type(space.get()) != H5S_SCALAR) {
-    return std::nullopt;
-  }
-  if (h5.H5Tis_variable_str(type.get()) > 0) {
-    char* text = nullptr;
-    if (h5.H5Aread(attribute.get(), type.get(), &text) < 0 || text == nullptr) return std::nullopt;
-    std::string copy(text);
-    h5.H5free_memory(text);
-    return copy;
-  }
-  std::array<char, 64> text{};
-  if (h5.H5Tget_size(type.get()) >= text.size() ||
-      h5.H5Aread(attribute.get(), type.get(), text.data()) < 0) {
-    return std::nullopt;
-  }
-  return std::string(text.data());
-}
 
 /// Two extents that an attribute gives.
 std::optional<std::array<std::uint64_t, 2>> shape_attribute(const Session& session, hid_t object,
@@ -149,39 +123,6 @@ std::array<std::uint64_t, 2> stored_shape(const std::shared_ptr<const OpenFile>&
   return {extent(0), extent(1)};
 }
 
-/// Strings of one length, as Cell Ranger stores barcodes; none when there are others than `count`.
-std::vector<std::string> read_names(const OpenFile& opened, const std::string& path,
-                                    std::uint64_t count) {
-  constexpr std::size_t kLongest = 256;
-  std::vector<std::string> names;
-  const Session session(opened.name());
-  const Api& h5 = session.api();
-  const Handle object = opened.open_object(session, path);
-  if (!object.is_open() || h5.H5Iget_type(object.get()) != H5I_DATASET) return names;
-  const Handle created(h5.H5Dget_create_plist(object.get()), h5.H5Pclose);
-  const Handle type(h5.H5Dget_type(object.get()), h5.H5Tclose);
-  const Handle space(h5.H5Dget_space(object.get()), h5.H5Sclose);
-  if (!created.is_open() || !type.is_open() || !space.is_open() ||
-      h5.H5Pget_layout(created.get()) == H5D_VIRTUAL ||
-      h5.H5Pget_external_count(created.get()) != 0 || h5.H5Tget_class(type.get()) != H5T_STRING ||
-      h5.H5Tis_variable_str(type.get()) != 0 || h5.H5Sget_simple_extent_ndims(space.get()) != 1) {
-    return names;
-  }
-  hsize_t size = 0;
-  h5.H5Sget_simple_extent_dims(space.get(), &size, nullptr);
-  const std::size_t length = h5.H5Tget_size(type.get());
-  if (size != count || length == 0 || length > kLongest) return names;
-  std::vector<char> text(count * length);
-  if (h5.H5Dread(object.get(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, text.data()) < 0) {
-    return names;
-  }
-  for (std::uint64_t i = 0; i < count; ++i) {
-    const std::string_view name(text.data() + i * length, length);
-    names.emplace_back(name.substr(0, name.find('\0')));
-  }
-  return names;
-}
-
 /// The extents that the group gives.
 void read_shape(const OpenFile& opened, const std::string& path, Schema& schema) {
   const Session session(opened.name());
@@ -234,8 +175,9 @@ std::shared_ptr<Store> open_sparse(std::shared_ptr<const OpenFile> opened,
   auto matrix = opener.take_matrix();
   schema.value_type = opener.type();
   arrays::require_consistent(*matrix, schema, *file);
+  describe(opened, path, schema);
   if (kind == SparseKind::cell_ranger) {
-    auto names = read_names(*opened, path + "/barcodes", schema.cols);
+    auto names = read_words(*opened, path + "/barcodes", schema.cols);
     if (!names.empty()) {
       schema.group = std::make_shared<ColumnGroup>(
           ColumnGroup{"", schema.cols, listed_dictionary(std::move(names))});

@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "lib/foreign/arrays/encoding.h"
 #include "lib/object/attributes.h"
 
 namespace dapple::detail::zarr {
@@ -27,6 +28,7 @@ std::string_view Node::text(std::string_view attribute) const noexcept {
 
 std::function<std::string()> Node::for_schema() const {
   Json known = attributes;
+  arrays::drop_encoding(known);
   const Json* names = metadata.find("dimension_names");
   if (names == nullptr) names = attributes.find("_ARRAY_DIMENSIONS");
   if (names != nullptr && names->items.size() == 2 && known.find("dimension_names") == nullptr &&

@@ -1,0 +1,228 @@
+#include "lib/foreign/hdf5/describe.h"
+
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "dapple/column.h"
+#include "lib/base/bytes.h"
+#include "lib/base/json.h"
+#include "lib/foreign/arrays/encoding.h"
+#include "lib/foreign/hdf5/strings.h"
+#include "lib/object/attributes.h"
+
+namespace dapple::detail::hdf5 {
+
+namespace {
+
+constexpr std::uint64_t kMostValues = kMostAttributes / 2;  // each takes two bytes of JSON or more
+
+/// How many values, and whether they are a list; nothing for more dimensions, or too many.
+struct Extent {
+  std::uint64_t count;
+  bool list;
+};
+
+std::optional<Extent> extent_of(const Session& session, hid_t attribute) {
+  const Api& h5 = session.api();
+  const Handle space(h5.H5Aget_space(attribute), h5.H5Sclose);
+  if (!space.is_open()) return std::nullopt;
+  const H5S_class_t kind = h5.H5Sget_simple_extent_type(space.get());
+  if (kind == H5S_SCALAR) return Extent{1, false};
+  if (kind != H5S_SIMPLE || h5.H5Sget_simple_extent_ndims(space.get()) != 1) return std::nullopt;
+  hsize_t count = 0;
+  h5.H5Sget_simple_extent_dims(space.get(), &count, nullptr);
+  return count <= kMostValues ? std::optional(Extent{count, true}) : std::nullopt;
+}
+
+Json text_value(std::string text) {
+  Json value;
+  value.kind = Json::Kind::string;
+  value.text = std::move(text);
+  return value;
+}
+
+/// NaN and infinities, which JSON has not, as Zarr writes them.
+Json number_value(ValueType type, const std::byte* cell) {
+  double number = 0;
+  if (type == ValueType::f32) number = static_cast<double>(load_le<float>(cell));
+  if (type == ValueType::f64) number = load_le<double>(cell);
+  if (std::isnan(number)) return text_value("NaN");
+  if (std::isinf(number)) return text_value(number > 0 ? "Infinity" : "-Infinity");
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, cell, size_of(type));
+  Json value;
+  value.kind = Json::Kind::number;
+  append_number(type, bits, value.text);
+  return value;
+}
+
+std::vector<Json> numbers(const Session& session, hid_t type, std::uint64_t count,
+                          const ReadCells& read) {
+  const Api& h5 = session.api();
+  const auto value = value_type_of(session, type);
+  if (!value) return {};
+  const bool truth = h5.H5Tget_class(type) == H5T_ENUM;
+  const Handle memory(h5.H5Tget_native_type(truth ? type : h5.native_of(*value), H5T_DIR_ASCEND),
+                      h5.H5Tclose);
+  std::vector<std::byte> cells(count * size_of(*value));
+  if (!memory.is_open() || read(memory.get(), cells.data()) < 0) return {};
+  std::vector<Json> all;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const std::byte* const cell = cells.data() + i * size_of(*value);
+    all.push_back(number_value(*value, cell));
+    if (!truth) continue;
+    all.back().kind = Json::Kind::boolean;
+    all.back().truth = *cell != std::byte{0};
+  }
+  return all;
+}
+
+/// The value of an attribute; nothing for what JSON has not, such as references.
+std::optional<Json> value_of(const Session& session, hid_t attribute) {
+  const Api& h5 = session.api();
+  const Handle type(h5.H5Aget_type(attribute), h5.H5Tclose);
+  const auto extent = extent_of(session, attribute);
+  if (!type.is_open() || !extent) return std::nullopt;
+  const ReadCells read = [&](hid_t as, void* out) { return h5.H5Aread(attribute, as, out); };
+  std::vector<Json> all;
+  if (auto texts = read_strings(session, type.get(), extent->count, read)) {
+    for (std::string& text : *texts) all.push_back(text_value(std::move(text)));
+  } else {
+    all = numbers(session, type.get(), extent->count, read);
+  }
+  if (all.size() != extent->count) return std::nullopt;
+  if (!extent->list) return std::move(all.front());
+  Json list;
+  list.kind = Json::Kind::array;
+  list.items = std::move(all);
+  return list;
+}
+
+struct Collected {
+  const Session& session;
+  Json all;
+};
+
+/// Called by C code, through which no exception may pass.
+herr_t collect(hid_t object, const char* name, const H5A_info_t*, void* into) noexcept {
+  auto& [session, all] = *static_cast<Collected*>(into);
+  try {
+    const Handle attribute(session.api().H5Aopen(object, name, H5P_DEFAULT),
+                           session.api().H5Aclose);
+    auto value = attribute.is_open() ? value_of(session, attribute.get()) : std::nullopt;
+    if (!value) return 0;
+    Json alone;
+    alone.kind = Json::Kind::object;
+    alone.keys.emplace_back(name);
+    alone.items.push_back(std::move(*value));
+    if (!fault_of_attributes(alone.dump()).empty()) return 0;
+    all.keys.push_back(std::move(alone.keys.front()));
+    all.items.push_back(std::move(alone.items.front()));
+    return 0;
+  } catch (...) {
+    return -1;
+  }
+}
+
+std::string read_attributes(const OpenFile& opened, const std::string& path) {
+  const Session session(opened.name());
+  const Handle object = opened.open_object(session, path);
+  Collected found{session, {}};
+  found.all.kind = Json::Kind::object;
+  if (!object.is_open() || session.api().H5Aiterate2(object.get(), H5_INDEX_NAME, H5_ITER_INC,
+                                                     nullptr, collect, &found) < 0) {
+    opened.fail(session, "the attributes of " + path + " cannot be read");
+  }
+  arrays::drop_encoding(found.all);
+  std::string text = found.all.dump();
+  return found.all.keys.empty() || !fault_of_attributes(text).empty() ? std::string() : text;
+}
+
+/// The paths of the tables that tell of rows and columns, by the place of a matrix in a file of
+/// anndata; "" for none.
+std::array<std::string, 2> tables_of(std::string_view path) {
+  const std::string_view part = path.substr(0, path.find('/'));
+  if (path == "X" || part == "layers") return {"obs", "var"};
+  if (path == "raw/X") return {"obs", "raw/var"};
+  if (part == "obsm") return {"obs", ""};
+  if (part == "varm") return {"var", ""};
+  if (part == "obsp") return {"obs", "obs"};
+  if (part == "varp") return {"var", "var"};
+  return {};
+}
+
+/// The path of the data set that is a table's index: that itself, or its values beside a mask.
+std::string index_path(const OpenFile& opened, const std::string& table) {
+  const Session session(opened.name());
+  const Api& h5 = session.api();
+  const Handle group = opened.open_object(session, table);
+  if (!group.is_open() || h5.H5Iget_type(group.get()) != H5I_GROUP) return {};
+  const auto index = text_attribute(session, group.get(), "_index");
+  if (!index) return {};
+  const std::string path = table + "/" + *index;
+  const Handle object = opened.open_object(session, path);
+  if (!object.is_open()) return {};
+  return h5.H5Iget_type(object.get()) == H5I_GROUP ? path + "/values" : path;
+}
+
+ReadNames names_in(const std::shared_ptr<const OpenFile>& opened, const std::string& table,
+                   std::uint64_t count) {
+  const std::string path = table.empty() ? std::string() : index_path(*opened, table);
+  if (path.empty()) return nullptr;
+  return read_once([opened, path, count]() -> std::shared_ptr<const Names> {
+    const std::vector<std::string> words = read_words(*opened, path, count);
+    if (words.size() != count) return nullptr;
+    NamesBuilder names;
+    for (const std::string& word : words) names.add(word);
+    return names.finish();
+  });
+}
+
+}  // namespace
+
+std::optional<std::string> text_attribute(const Session& session, hid_t object, const char* name) {
+  const Api& h5 = session.api();
+  if (h5.H5Aexists(object, name) <= 0) return std::nullopt;
+  const Handle attribute(h5.H5Aopen(object, name, H5P_DEFAULT), h5.H5Aclose);
+  auto value = attribute.is_open() ? value_of(session, attribute.get()) : std::nullopt;
+  if (!value || !value->is(Json::Kind::string)) return std::nullopt;
+  return std::move(value->text);
+}
+
+std::vector<std::string> read_words(const OpenFile& opened, const std::string& path,
+                                    std::uint64_t count) {
+  const Session session(opened.name());
+  const Api& h5 = session.api();
+  const Handle object = opened.open_object(session, path);
+  if (!object.is_open() || h5.H5Iget_type(object.get()) != H5I_DATASET) return {};
+  const Handle created(h5.H5Dget_create_plist(object.get()), h5.H5Pclose);
+  const Handle type(h5.H5Dget_type(object.get()), h5.H5Tclose);
+  const Handle space(h5.H5Dget_space(object.get()), h5.H5Sclose);
+  if (!created.is_open() || !type.is_open() || !space.is_open() ||
+      h5.H5Pget_layout(created.get()) == H5D_VIRTUAL ||
+      h5.H5Pget_external_count(created.get()) != 0 ||
+      h5.H5Sget_simple_extent_ndims(space.get()) != 1) {
+    return {};
+  }
+  hsize_t size = 0;
+  h5.H5Sget_simple_extent_dims(space.get(), &size, nullptr);
+  if (size != count) return {};
+  auto words = read_strings(session, type.get(), count, [&](hid_t as, void* out) {
+    return h5.H5Dread(object.get(), as, H5S_ALL, H5S_ALL, H5P_DEFAULT, out);
+  });
+  return words ? std::move(*words) : std::vector<std::string>();
+}
+
+void describe(const std::shared_ptr<const OpenFile>& opened, const std::string& path,
+              Schema& schema) {
+  schema.attributes = [opened, path] { return read_attributes(*opened, path); };
+  const auto tables = tables_of(path);
+  schema.row_names = names_in(opened, tables[0], schema.rows);
+  schema.col_names = names_in(opened, tables[1], schema.cols);
+}
+
+}  // namespace dapple::detail::hdf5
