@@ -1,6 +1,8 @@
 """Annotated data in place: what anndata and scanpy see of it is what they see of their own."""
 
+import gzip
 import pickle
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -89,6 +91,21 @@ def test_a_folder_of_zarr_is_opened_in_place(tmp_path, form, version, shards):
     require_same(got[wanted.obs["n"] > 200].to_memory(), wanted[wanted.obs["n"] > 200].copy())
     dp.write_anndata(tmp_path / "a.dds", got)
     require_same(dp.read_anndata(tmp_path / "a.dds").to_memory(), anndata.read_zarr(tmp_path / "a.zarr"))
+
+
+@pytest.mark.parametrize("version", ["0.7.8", "0.8.0", "0.9.2", "0.12.19", "0.13.4"])
+def test_files_of_all_versions(tmp_path, version):
+    packed = Path(__file__).parent.parent / f"golden/anndata/{version}.h5ad.gz"
+    (tmp_path / "a.h5ad").write_bytes(gzip.decompress(packed.read_bytes()))
+    wanted = anndata.read_h5ad(tmp_path / "a.h5ad")
+    got = dp.read_anndata(tmp_path / "a.h5ad")
+    assert hasattr(got.X, "dask") and got.X.shape == (20, 5)
+    require_same(got, wanted)
+    m = dp.open(tmp_path / "a.h5ad")
+    assert list(m.row_names) == list(wanted.obs_names) and m.cols["gene3"].tolist() == in_memory(wanted.X)[:, 3].tolist()
+    assert list(dp.open(tmp_path / "a.h5ad", array="raw/X").col_names) == list(wanted.raw.var_names)
+    dp.write_anndata(tmp_path / "a.dds", got)
+    require_same(dp.read_anndata(tmp_path / "a.dds"), wanted)
 
 
 def test_slices_stay_lazy_and_read_their_rows(tmp_path):

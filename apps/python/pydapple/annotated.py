@@ -49,9 +49,13 @@ def read_anndata(path: Path, *, chunks: Any = None) -> anndata.AnnData:
     if is_collection(name):
         return _of_collection(Collection(name), chunks)
     with _group_of(name) as group:
-        if group.attrs.get("encoding-type") != "anndata":
-            return _of_old_file(name, group, chunks)
-        return _assembled(group, _Elements(name, group, chunks))
+        if group.attrs.get("encoding-type") == "anndata":
+            return _assembled(group, _Elements(name, group, chunks))
+        if not {"X", "obs", "var"} <= set(group):
+            raise NotRecognisedError(
+                f"{name}: there is no annotated data: X, obs or var are missing"
+            )
+    return _of_old_file(name, chunks)
 
 
 class _Elements:
@@ -71,6 +75,12 @@ class _Elements:
             if lazy is not None:
                 return lazy
         return read_elem(element)
+
+    def of_backed(self, name: str, known: Any) -> Any:
+        """The same of a matrix that anndata has open, or has read."""
+        dense = hasattr(known, "ndim") and not hasattr(known, "tocsr")
+        lazy = self.matrix(name, not dense)
+        return lazy if lazy is not None else known[:]
 
     def matrix(self, name: str, sparse: bool) -> Any:
         """A matrix as a Dask array; None for one that dapple does not read."""
@@ -143,23 +153,24 @@ def _of_collection(c: Collection, chunks: Any) -> anndata.AnnData:
     )
 
 
-def _of_old_file(path: str, group: Any, chunks: Any) -> anndata.AnnData:
+def _of_old_file(path: str, chunks: Any) -> anndata.AnnData:
     """Files of anndata before 0.8 have no encoding at their root; anndata knows their tables."""
     import anndata
 
-    if not {"X", "obs", "var"} <= set(group):
-        raise NotRecognisedError(f"{path}: there is no annotated data: obs and var are missing")
     known = anndata.read_h5ad(path, backed="r")
     try:
-        elements = _Elements(path, group, chunks)
-        lazy = elements.matrix("X", not hasattr(group["X"], "shape"))
+        elements = _Elements(path, {}, chunks)
+        raw = None
+        if known.raw is not None:
+            raw = {"X": elements.of_backed("raw/X", known.raw.X), "var": known.raw.var}
+            raw["varm"] = dict(known.raw.varm)
         return anndata.AnnData(
-            X=known.X[:] if lazy is None else lazy,
+            X=elements.of_backed("X", known.X),
             obs=known.obs,
             var=known.var,
             uns=known.uns,
             **{part: dict(getattr(known, part)) for part in _ALIGNED},
-            raw=None if known.raw is None else {"X": known.raw.X[:], "var": known.raw.var},
+            raw=raw,
         )
     finally:
         known.file.close()
