@@ -4,14 +4,11 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <atomic>
 #include <set>
 
 #include "dapple/open.h"
+#include "dapple/stats.h"
 #include "lib/catalog/formats.h"
-#include "lib/cells/convert_cells.h"
-#include "lib/dbdf/write/retile.h"
-#include "lib/io/local/local_file.h"
 #include "tests/support.h"
 #include "tests/table.h"
 
@@ -37,65 +34,6 @@ WriteOptions tiles(std::uint32_t rows, std::uint32_t cols) {
   options.tile = TileShape{rows, cols};
   options.overwrite = true;
   return options;
-}
-
-/// A frame that lives in memory and is "parsed" in order; counts how often each cell is decoded.
-struct ParsedState final : DriverState {
-  explicit ParsedState(Table t) : table(std::move(t)), decoded(table.cells.size()) {}
-  Table table;
-  mutable std::vector<std::atomic<int>> decoded;
-};
-
-void parse_rows(const Store& store, Range rows, std::span<const ColumnBuffer> columns,
-                const ReadOptions&) {
-  const auto& state = store.state<ParsedState>();
-  for (const ColumnBuffer& c : columns) {
-    for (std::uint64_t row = rows.begin; row < rows.end; ++row) {
-      ++state.decoded[row * state.table.cols() + c.col];
-      std::uint64_t bits = 0;
-      REQUIRE(
-          convert_cell(state.table.type(c.col), state.table.at(row, c.col), c.value_type, bits));
-      store_bits(c.value_type, c.data + (row - rows.begin) * c.step, bits);
-    }
-  }
-}
-
-void parse_part(const Store& store, const Entry& e, const Part& part, const Target& out) {
-  for (std::uint64_t col = part.cols.begin; col < part.cols.end; ++col) {
-    const ColumnBuffer column{e.pos.cx + col, out.type, out.cell(0, col - part.cols.begin),
-                              out.row_step};
-    parse_rows(store, {e.pos.rx + part.rows.begin, e.pos.rx + part.rows.end}, {&column, 1}, {});
-  }
-}
-
-constexpr Driver kParsed = {
-    .format = "parsed", .read = parse_part, .sequential = true, .read_rows = parse_rows};
-
-std::shared_ptr<Store> parsed(const Table& table, const TempDir& folder) {
-  Schema schema;
-  schema.kind = table.kind;
-  schema.rows = table.rows;
-  schema.cols = table.cols();
-  schema.columns = table.columns;
-  if (table.kind == ObjectKind::matrix) {
-    schema.value_type = table.type(0);
-    schema.columns.clear();
-  }
-  EntryTable entries;
-  for (std::uint64_t col = 0; col < table.cols(); ++col) {
-    Entry e;
-    e.pos = {0, col};
-    e.rows = static_cast<std::uint32_t>(table.rows);
-    e.cols = 1;
-    e.kind = BlockKind::dense;
-    e.value_type = table.type(col);
-    e.stored = table.rows;
-    entries.push_back(e);
-  }
-  return std::make_shared<Store>(
-      LocalFile::open(folder.write("parsed", {})), schema,
-      BlockIndex::from_entries(std::move(entries), table.rows, table.cols(), "parsed"), kParsed,
-      std::make_unique<ParsedState>(table));
 }
 
 }  // namespace
@@ -147,23 +85,6 @@ TEST_CASE("convert: large sparse blocks, dense ones, and both together, by way o
       CHECK(std::is_sorted(reported.begin(), reported.end()));
       CHECK(reported.back() == 400);
     }
-  }
-}
-
-TEST_CASE("convert: a source that is parsed in order is parsed once") {
-  const TempDir folder;
-  test::Rng random(5);
-  for (const ObjectKind kind : {ObjectKind::matrix, ObjectKind::frame}) {
-    const Table table = Table::random(kind, 301, 17, 70, random);
-    const auto store = parsed(table, folder);
-    ConvertOptions options;
-    options.write = tiles(20, 3);
-    options.threads = 2;
-    const Source source(store, {}, options);
-    dbdf::write_dbdf(source, folder / "out.dbdf", options);
-    CHECK(Table::read(open(folder / "out.dbdf")) == table);
-    const auto& decoded = store->state<ParsedState>().decoded;
-    CHECK(std::all_of(decoded.begin(), decoded.end(), [](const auto& n) { return n == 1; }));
   }
 }
 

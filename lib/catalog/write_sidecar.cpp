@@ -36,7 +36,7 @@ bool write_sidecar(const std::filesystem::path& path, const OpenOptions& options
     const std::shared_ptr<const Store> store = open_store(file, options);
     if (store->format() != dbdf::kDriver.format) {
       const std::string_view read_as = store->format();
-      const bool text = store->driver().sequential;
+      const bool text = store->driver().format != read_as;  // what was parsed is dbdf
       throw Error(Errc::unsupported, path.string(), std::nullopt,
                   "a file of the format " + std::string(read_as) +
                       (text ? " is text that each opening goes over, so an index would not help; "
@@ -63,10 +63,11 @@ WriteSummary write_column_copy(const std::filesystem::path& path, const OpenOpti
       throw Error(Errc::unsupported, path.string(), std::nullopt, why);
     };
     auto content = file;
-    if (format_to_read(content, options).parse != nullptr) {
+    const bool parsed = format_to_read(content, options).parse != nullptr;
+    const std::shared_ptr<const Store> store = parsed ? nullptr : open_store(file, options);
+    if (parsed || store->driver().format != store->format()) {
       refuse("text has no copy by column; convert it first");
     }
-    const std::shared_ptr<const Store> store = open_store(file, options);
     if (store->schema().kind == ObjectKind::frame) {
       refuse("a frame has no copy by column, only a matrix has");
     }

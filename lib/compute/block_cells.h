@@ -133,8 +133,7 @@ template <class Kernel>
 void decoded(const Store& store, const Entry& e, const Part& part, Band& band, Kernel& kernel) {
   const ValueType type = store.schema().type_of(e.pos.cx + part.cols.begin);
   const std::size_t size = size_of(type);
-  // Formats that are parsed from the front are asked for larger bands.
-  const std::uint64_t most = (store.driver().sequential ? 16U << 20 : 256U << 10) / size;
+  const std::uint64_t most = (std::uint64_t{256} << 10) / size;
   const std::uint64_t cols = std::min(part.cols.size(), most);
   const std::uint64_t rows = std::min(part.rows.size(), std::max<std::uint64_t>(1, most / cols));
   for (std::uint64_t r = part.rows.begin; r < part.rows.end; r += rows) {

@@ -212,7 +212,7 @@ void read_rows(const Store& whole, Range rows, std::span<const ColumnBuffer> col
   piece.store->fail_absent({cell.rx - piece.first_row, cell.cx - piece.first_col});
 }
 
-constexpr Driver make_driver(bool with_arrays, bool sequential, bool frame) {
+constexpr Driver make_driver(bool with_arrays, bool frame) {
   Driver driver;
   driver.format = kConcatFormat;
   driver.fail_absent = fail_absent;
@@ -220,7 +220,6 @@ constexpr Driver make_driver(bool with_arrays, bool sequential, bool frame) {
   driver.in_place = in_place;
   driver.entries = entries;
   if (with_arrays) driver.csr_arrays = csr_arrays;
-  driver.sequential = sequential;
   if (frame) driver.read_rows = read_rows;
   return driver;
 }
@@ -232,21 +231,12 @@ void fail_piece(const Store& store, Errc code, const std::string& detail, Remedy
 }
 
 const Driver& concat_driver(const std::vector<Piece>& pieces, bool frame) {
-  static constexpr Driver kDrivers[] = {
-      make_driver(false, false, false), make_driver(true, false, false),
-      make_driver(false, true, false), make_driver(false, false, true),
-      make_driver(false, true, true)};
-  const auto every = [&](const auto& has) {
-    return std::all_of(pieces.begin(), pieces.end(),
-                       [&](const Piece& piece) { return has(piece.store->driver()); });
-  };
-  const bool sequential = !every([](const Driver& driver) { return !driver.sequential; });
-  if (frame) return kDrivers[sequential ? 4 : 3];
-  if (sequential) return kDrivers[2];
-  const bool kept = std::all_of(pieces.begin(), pieces.end(),
-                                [](const Piece& piece) { return piece.recode.empty(); });
-  const bool arrays =
-      kept && every([](const Driver& driver) { return driver.csr_arrays != nullptr; });
+  static constexpr Driver kDrivers[] = {make_driver(false, false), make_driver(true, false),
+                                        make_driver(false, true)};
+  if (frame) return kDrivers[2];
+  const bool arrays = std::all_of(pieces.begin(), pieces.end(), [](const Piece& piece) {
+    return piece.recode.empty() && piece.store->driver().csr_arrays != nullptr;
+  });
   return kDrivers[arrays ? 1 : 0];
 }
 

@@ -137,7 +137,6 @@ RowSearch::RowSearch(const Frame& frame, const Expression& expression, const Whe
   std::set<std::uint64_t> cols;
   for (const Test& test : tests_) cols.insert(test.col);
   for (const std::uint64_t col : cols) {
-    if (store_.driver().sequential) break;  // what is parsed means something
     const auto greatest = greatest_code(frame_.column_info(col).meaning);
     if (greatest) codes_.push_back({col, Condition::above(*greatest)});
   }
@@ -184,9 +183,7 @@ std::uint64_t RowSearch::block_rows() const {
 
 std::vector<Range> RowSearch::pieces(Range rows) const {
   constexpr std::uint64_t kFew = 1 << 10, kMany = 1 << 16, kMost = 1 << 21;
-  // Formats that are parsed from the front are asked for larger pieces.
-  const bool known = store_.block_stats() != nullptr;
-  const std::uint64_t wanted = store_.driver().sequential ? kMost : known ? kFew : kMany;
+  const std::uint64_t wanted = store_.block_stats() != nullptr ? kFew : kMany;
   const std::uint64_t block = std::min(block_rows(), kMost);
   const std::uint64_t step = std::max<std::uint64_t>(wanted / block, 1) * block;
   std::vector<Range> made;

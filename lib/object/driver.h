@@ -131,9 +131,6 @@ struct Driver {
   /// Moves the cursor of a CSR block down to `row`, counting the entries that it passes. May be
   /// null: `csr_arrays` is then used only for whole blocks.
   void (*skip_rows)(const Store&, const Entry&, std::uint64_t row, RowCursor& cursor) = nullptr;
-  /// True when the file has to be parsed from the front. Reading it tile by tile would parse it
-  /// again and again, so converters read strips of whole rows and cut them up.
-  bool sequential = false;
   /// Implements `Frame::read_rows` in one pass. May be null: `read` is called for each run of
   /// columns.
   void (*read_rows)(const Store&, Range rows, std::span<const ColumnBuffer> columns,

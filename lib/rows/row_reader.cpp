@@ -15,10 +15,8 @@ namespace dapple::detail {
 
 namespace {
 
-/// Cells that are decoded at once where they cannot be looked at in place. A format that is parsed
-/// in order passes over all rows of a block above those that it is asked for.
+/// Cells that are decoded at once where they cannot be looked at in place.
 constexpr std::uint64_t kDecodedAtOnce = std::uint64_t{32} << 10;
-constexpr std::uint64_t kParsedAtOnce = std::uint64_t{1} << 20;
 
 template <class Bits>
 DAPPLE_VECTORS bool has_zero_bits(const std::byte* values, std::uint64_t n) noexcept {
@@ -215,9 +213,8 @@ void RowReader<Col>::append_dense(const BlockRows& block, Range rows, const Want
                         ends);
   }
   const std::uint64_t width = cols.size();
-  const std::uint64_t most = store_.driver().sequential ? kParsedAtOnce : kDecodedAtOnce;
   const std::uint64_t at_once =
-      std::max<std::uint64_t>(1, most / std::max<std::uint64_t>(1, width));
+      std::max<std::uint64_t>(1, kDecodedAtOnce / std::max<std::uint64_t>(1, width));
   std::optional<ValueType> type;  // of the cells that are decoded
   if (declared) type = type_.value_or(*declared);
   const std::size_t size = type ? size_of(*type) : 8;

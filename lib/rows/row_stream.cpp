@@ -21,8 +21,6 @@ constexpr std::uint64_t kManyRows = std::uint64_t{1} << 16;
 constexpr std::uint64_t kRowsPerEntry = 8;
 /// Rows differ: a band with more entries than this is made shorter.
 constexpr std::uint64_t kMostEntries = 4 * kBandEntries;
-/// Formats that are parsed in order pass over the rows of a block above the band.
-constexpr std::uint64_t kParsedEntries = std::uint64_t{1} << 20;
 
 }  // namespace
 
@@ -132,8 +130,7 @@ Range RowStream::next_rows() const {
                    ? static_cast<double>(a.part.cols.size())
                    : static_cast<double>(entry.stored) / static_cast<double>(entry.rows);
   }
-  const auto entries =
-      static_cast<double>(store_.driver().sequential ? kParsedEntries : kBandEntries);
+  const auto entries = static_cast<double>(kBandEntries);
   const auto most =
       std::clamp<std::uint64_t>(static_cast<std::uint64_t>(entries / std::max(per_row, 1.0)), 1,
                                 rare ? kRareRows : kBandRows);

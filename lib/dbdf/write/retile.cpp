@@ -154,9 +154,7 @@ bool Retiler::put(const Group& group) {
   if (!single && bytes > kGroupBytes) return false;
   // Tile by tile, a sparse block would be walked from its start for every tile that it covers.
   const auto tiles = static_cast<double>(tiles_in(group));
-  const bool by_tile =
-      !source_.store().driver().sequential && load.widest_sparse * tiles < load.area;
-  if (by_tile) {
+  if (load.widest_sparse * tiles < load.area) {
     put_by_tile(group);
   } else {
     put_from_buffer(group, cells);

@@ -1,32 +1,18 @@
 #include "lib/foreign/futhark/decode.h"
 
-#include <algorithm>
-#include <array>
+#include <cstring>
 #include <optional>
 #include <string>
 
 #include "lib/base/bytes.h"
 #include "lib/base/half.h"
 #include "lib/cells/convert_cells.h"
-#include "lib/foreign/futhark/elements.h"
 #include "lib/object/copy_rows.h"
 #include "lib/object/misfit.h"
 
 namespace dapple::detail::futhark {
 
 namespace {
-
-/// Calls `f` with a value of the C++ type of `type` cells; those are fewer than the value types'.
-template <class F>
-void visit_cell_type(ElementType type, const F& f) {
-  visit_type(info(type).cell, f);
-}
-
-[[noreturn]] void fail_no_element(const Store& store, std::uint64_t offset, ElementType type) {
-  store.fail(Errc::corrupt, offset,
-             "the file changed since it was opened: there is no longer an element of type " +
-                 std::string(info(type).name) + " here");
-}
 
 /// Puts one value to a cell; `fail` is called when it does not fit.
 template <class T, class Fail>
@@ -36,43 +22,6 @@ void put(T value, ValueType type, std::byte* cell, const Fail& fail) {
   } else if (convert_cells(value_type_of<T>(), reinterpret_cast<const std::byte*>(&value),
                            sizeof value, type, cell, sizeof(std::uint64_t), 1) == 0) {
     fail();
-  }
-}
-
-unsigned string_start(const FutharkState& state, std::uint64_t offset) {
-  const auto at = std::partition_point(state.string_starts.begin(), state.string_starts.end(),
-                                       [&](const TileStart& t) { return t.offset < offset; });
-  return at != state.string_starts.end() && at->offset == offset ? at->in_string : 0;
-}
-
-template <Dialect dialect, class T>
-void read_text(const Store& store, const Entry& e, ElementType type, const Part& part,
-               const Target& out) {
-  const HeldBytes held = store.payload(e);
-  const auto* text = reinterpret_cast<const char*>(held.data());
-  Elements<dialect, T> elements(text, text + e.bytes, type,
-                                string_start(store.state<FutharkState>(), e.offset));
-  const auto fail = [&] {
-    const auto read = static_cast<std::uint64_t>(elements.at() - text);
-    fail_no_element(store, e.offset + read, type);
-  };
-  const auto skip = [&](std::uint64_t n) {
-    for (; n > 0; --n) {
-      if (!elements.skip()) fail();
-    }
-  };
-  skip(part.rows.begin * e.cols);
-  for (std::uint64_t r = 0; r < part.rows.size(); ++r) {
-    skip(part.cols.begin);
-    for (std::uint64_t c = 0; c < part.cols.size(); ++c) {
-      T value{};
-      if (!elements.next(value)) fail();
-      put(value, out.type, out.cell(r, c), [&] {
-        fail_misfit(store, e, {part.rows.begin + r, part.cols.begin + c},
-                    reinterpret_cast<const std::byte*>(&value), out.type);
-      });
-    }
-    if (r + 1 < part.rows.size()) skip(e.cols - part.cols.end);
   }
 }
 
@@ -110,8 +59,8 @@ void read_made(const Store& store, const Entry& e, const Layout& layout, const P
   }
 }
 
-void read_binary(const Store& store, const Entry& e, const Layout& layout, const Part& part,
-                 const Target& out) {
+void read(const Store& store, const Entry& e, const Part& part, const Target& out) {
+  const Layout& layout = store.state<FutharkState>().layout(e.pos.cx);
   if (layout.element == ElementType::f16) {
     read_made<float>(store, e, layout, part, out,
                      [](const std::byte* p) { return half_to_float(load_le<std::uint16_t>(p)); });
@@ -131,35 +80,15 @@ void read_binary(const Store& store, const Entry& e, const Layout& layout, const
   }
 }
 
-void read(const Store& store, const Entry& e, const Part& part, const Target& out) {
-  const auto& state = store.state<FutharkState>();
-  const Layout& layout = state.layout(e.pos.cx);
-  if (layout.binary) {
-    read_binary(store, e, layout, part, out);
-    return;
-  }
-  visit_cell_type(layout.element, [&](auto tag) {
-    using T = decltype(tag);
-    if (state.dialect == Dialect::typed) {
-      read_text<Dialect::typed, T>(store, e, layout.element, part, out);
-    } else {
-      read_text<Dialect::untyped, T>(store, e, layout.element, part, out);
-    }
-  });
-}
-
 std::optional<DensePlace> in_place(const Store& store, const Entry& e) {
   const Layout& layout = store.state<FutharkState>().layout(e.pos.cx);
   const bool made = layout.element == ElementType::f16 || layout.element == ElementType::boolean;
-  if (!layout.binary || made) return std::nullopt;
+  if (made) return std::nullopt;
   return DensePlace{store.payload(e), layout.row_bytes};
 }
 
 }  // namespace
 
-const Driver kBinaryDriver = {.format = "futhark", .read = read, .in_place = in_place};
-
-const Driver kTextDriver = {
-    .format = "futhark", .read = read, .in_place = in_place, .sequential = true};
+const Driver kDriver = {.format = "futhark", .read = read, .in_place = in_place};
 
 }  // namespace dapple::detail::futhark

@@ -27,9 +27,6 @@ class Elements {
     next_byte_ = in_string - 1;
   }
 
-  /// Byte that is read next.
-  const char* at() const noexcept { return p_; }
-
   /// The next element's value; false when there is none.
   bool next(T& value) {
     if (!in_string_ && quick(value)) return true;
@@ -38,10 +35,6 @@ class Elements {
     } else {
       return next_untyped(value);
     }
-  }
-  bool skip() {
-    T value{};
-    return next(value);
   }
 
  private:

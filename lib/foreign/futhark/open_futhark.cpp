@@ -7,9 +7,11 @@
 #include "lib/base/bytes.h"
 #include "lib/foreign/futhark/decode.h"
 #include "lib/foreign/futhark/futhark.h"
+#include "lib/foreign/futhark/import_text.h"
 #include "lib/foreign/futhark/stream.h"
 #include "lib/foreign/futhark/string_literal.h"
 #include "lib/foreign/futhark/tokens.h"
+#include "lib/foreign/text/import.h"
 
 namespace dapple::detail::futhark {
 
@@ -30,13 +32,13 @@ bool plain(const StreamValue& value) {
 }
 
 Layout layout_of(const StreamValue& value) {
-  return {value.element, value.binary, value.cols() * info(value.element).size};
+  return {value.element, value.cols() * info(value.element).size};
 }
 
 /// Adds the blocks of a value whose first cell is in column `col` of the object.
 class BlockList {
  public:
-  BlockList(EntryTable& entries, FutharkState& state) : entries_(entries), state_(state) {}
+  BlockList(EntryTable& entries, std::vector<TextTile>& tiles) : entries_(entries), tiles_(tiles) {}
 
   void add(const StreamValue& value, std::uint64_t col) {
     if (value.rows() == 0 || value.cols() == 0) return;
@@ -61,7 +63,7 @@ class BlockList {
   void add_text(const StreamValue& value, std::uint64_t col) {
     std::size_t i = 0;
     for_each_tile(value, value.tile_rows(), value.tile_cols(), [&](Entry& e) {
-      const TileStart& tile = value.tiles[i++];
+      const TileStart& start = value.tiles[i++];
       std::uint64_t end = value.end;
       if (i < value.tiles.size()) {
         end = value.tiles[i].offset;
@@ -69,11 +71,7 @@ class BlockList {
         const bool shared = value.tiles[i].in_string > 1;
         if (shared) end += std::min<std::uint64_t>(value.end - end, kLongestCharacter);
       }
-      e.offset = tile.offset;
-      e.bytes = end - tile.offset;
-      e.pos.cx += col;
-      entries_.push_back(e);
-      if (tile.in_string != 0) state_.string_starts.push_back(tile);
+      tiles_.push_back({start, end, {e.pos.rx, e.pos.cx + col}, e.rows, e.cols, value.element});
     });
   }
 
@@ -100,22 +98,26 @@ class BlockList {
   }
 
   EntryTable& entries_;
-  FutharkState& state_;
+  std::vector<TextTile>& tiles_;
 };
 
 /// What has been decided about the object so far.
 struct Opening {
   Schema schema;
-  EntryTable entries;
+  EntryTable entries;           // of binary values
+  std::vector<TextTile> tiles;  // of the others
+  TileShape shape;              // of a tile
   std::unique_ptr<FutharkState> state = std::make_unique<FutharkState>();
-  bool text = false;
   std::string note;
   std::vector<std::string> types;  // of the stream's values
 
   void add(const StreamValue& value, std::uint64_t col) {
-    BlockList(entries, *state).add(value, col);
+    BlockList(entries, tiles).add(value, col);
     state->values.push_back(layout_of(value));
-    text |= !value.binary;
+    const auto side = [](std::uint64_t extent) {
+      return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(extent, 1, kTileElements));
+    };
+    shape = {side(value.tile_rows()), side(value.tile_cols())};
   }
 };
 
@@ -244,16 +246,23 @@ std::shared_ptr<const Store> open_futhark(std::shared_ptr<ByteSource> file,
   }
   StreamReader reader(*file, parse_types(chosen.types));
   Opening opening;
-  opening.state->dialect = reader.dialect();
   choose(reader, *file, chosen, opening);
   BlockIndex index = BlockIndex::from_entries(std::move(opening.entries), opening.schema.rows,
                                               opening.schema.cols, file->name());
-  auto store =
-      std::make_shared<Store>(std::move(file), std::move(opening.schema), std::move(index),
-                              opening.text ? kTextDriver : kBinaryDriver, std::move(opening.state));
-  store->set_note(std::move(opening.note));
-  store->set_contents(std::move(opening.types));
-  return store;
+  auto binary = std::make_shared<Store>(file, opening.schema, std::move(index), kDriver,
+                                        std::move(opening.state));
+  if (!opening.tiles.empty()) {
+    texts::Import import(file, kDriver.format, options);
+    BlockWriter& writer = import.start(opening.schema, opening.shape);
+    import_tiles(*file, opening.tiles, reader.dialect(), options.threads, writer);
+    import_blocks(*binary, writer);
+    import.set_contents(std::move(opening.types));
+    import.finish(std::move(opening.schema), std::move(opening.note));
+    return import.store();
+  }
+  binary->set_note(std::move(opening.note));
+  binary->set_contents(std::move(opening.types));
+  return binary;
 }
 
 }  // namespace dapple::detail::futhark
