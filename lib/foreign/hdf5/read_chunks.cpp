@@ -4,8 +4,10 @@
 #include <array>
 #include <cstring>
 #include <memory>
+#include <string>
 
 #include "lib/base/bytes.h"
+#include "lib/base/text.h"
 #include "lib/cache/block_cache.h"
 #include "lib/codec/inflate.h"
 #include "lib/foreign/hdf5/data_set.h"
@@ -23,38 +25,49 @@ void unshuffle(const std::byte* in, std::byte* out, std::size_t items, std::size
 
 }  // namespace
 
-/// One chunk as cells; null when the library must read it.
+/// One chunk as cells; null when the library must read it. It takes any chunk for whole, and what
+/// is missing from its memory, so the size is looked at here.
 DataSet::Chunk DataSet::read_chunk(const BlockPos& at) const {
   const std::size_t size = size_of(type_);
   const std::uint64_t items = chunk_[0] * (chunk_.size() == 2 ? chunk_[1] : 1);
   const std::uint64_t bytes = items * size;
   Array<std::byte> packed;
+  std::uint32_t left_out = 0;  // a bit for each filter, by its number
+  const auto refuse = [&](const std::string& what) {
+    fail(Errc::corrupt, "has a chunk at (" + std::to_string(at.rx) + ", " + std::to_string(at.cx) +
+                            ") that " + what);
+  };
   {
     const Session session(file_->name());
     const Api& h5 = session.api();
     const std::array<hsize_t, 2> start{at.rx, at.cx};
     hsize_t stored = 0;
-    std::uint32_t left_out = 0;  // filters
-    if (h5.H5Dget_chunk_storage_size(id_.get(), start.data(), &stored) < 0 || stored == 0 ||
-        stored > file().size() || bytes / kMostInflation > stored ||
-        (!filters_.deflate && stored != bytes)) {
+    if (h5.H5Dget_chunk_storage_size(id_.get(), start.data(), &stored) < 0 || stored == 0) {
       return nullptr;
+    }
+    if (stored > file().size() || bytes / kMostInflation > stored) {
+      refuse("takes " + counted(stored, "byte") + ", not those of " + counted(items, "cell"));
     }
     packed.reset(stored);
-    if (h5.H5Dread_chunk(id_.get(), H5P_DEFAULT, start.data(), &left_out, packed.data()) < 0 ||
-        left_out != 0) {
+    if (h5.H5Dread_chunk(id_.get(), H5P_DEFAULT, start.data(), &left_out, packed.data()) < 0) {
       return nullptr;
     }
+  }
+  const bool shuffled = filters_.shuffle && (left_out & 1) == 0;
+  const bool deflated = filters_.deflate && (left_out >> (filters_.shuffle ? 1 : 0) & 1) == 0;
+  if (!deflated && packed.size() != bytes) {
+    refuse("takes " + counted(packed.size(), "byte") + " where its cells take " +
+           std::to_string(bytes));
   }
   auto cells = std::make_shared<Array<std::byte>>();
-  if (filters_.deflate) {
+  if (deflated) {
     cells->reset(bytes);
-    if (!inflate(Wrapper::zlib, {packed.data(), packed.size()}, {cells->data(), bytes}).empty()) {
-      return nullptr;
-    }
+    const std::string fault =
+        inflate(Wrapper::zlib, {packed.data(), packed.size()}, {cells->data(), bytes});
+    if (!fault.empty()) refuse("cannot be decompressed: " + fault);
     packed.swap(*cells);
   }
-  if (filters_.shuffle && size > 1) {
+  if (shuffled && size > 1) {
     cells->reset(bytes);
     unshuffle(packed.data(), cells->data(), items, size);
   } else {
