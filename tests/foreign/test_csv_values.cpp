@@ -40,6 +40,18 @@ TEST_CASE("csv: integers become i64, u64 where only that holds them, else f64") 
   CHECK(std::get<Matrix>(big).read<std::uint64_t>({{0, 1}, {0, 1}})[0] == ~std::uint64_t{0});
 }
 
+TEST_CASE(
+    "csv: a matrix may have columns that only u64 holds beside others that are not negative") {
+  test::CsvText csv;
+  const auto object =
+      csv.open("1,18446744073709551615,0\n9223372036854775807,2,18446744073709551614\n");
+  CHECK(test::types_of(object) == "matrix u64 u64 u64");
+  const auto& matrix = std::get<Matrix>(object);
+  CHECK(matrix.read<std::uint64_t>({{0, 2}, {0, 3}}) ==
+        std::vector<std::uint64_t>{1, 18446744073709551615U, 0, 9223372036854775807U, 2,
+                                   18446744073709551614U});
+}
+
 TEST_CASE("csv: minus zero, nan and infinities are floats") {
   test::CsvText csv;
   const auto frame = csv.open("a,b,c,d\n-0,nan,inf,-Infinity\n1,2,3,4\n");

@@ -23,6 +23,8 @@ class ColumnCells {
   As as() const noexcept { return as_; }
   /// An integer above the greatest of i64 is among them, and none is negative.
   bool large() const noexcept { return large_; }
+  /// One of them is negative; REQUIRES integers.
+  bool negative() const noexcept { return negative_; }
   std::span<const std::uint64_t> bits() const noexcept { return bits_; }
   /// The numbers of the cells that are missing; their bits are zero.
   const std::vector<std::uint32_t>& missing() const noexcept { return missing_; }

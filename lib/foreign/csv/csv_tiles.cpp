@@ -119,9 +119,13 @@ ValueType Tiles::type_of(std::size_t col) const {
 
 /// The type that all columns of a matrix are put as.
 ValueType Tiles::common_type() const {
+  bool large = false;
+  for (std::size_t c = 0; c < cells_.size(); ++c) large = large || type_of(c) == ValueType::u64;
   std::vector<ValueType> types;
   for (std::size_t c = 0; c < cells_.size(); ++c) {
-    const ValueType type = type_of(c);
+    // Beside integers that only u64 holds, those that are not negative are of that type, too.
+    const bool fits = large && !in_.given[c] && !cells_[c].negative();
+    const ValueType type = fits && type_of(c) == ValueType::i64 ? ValueType::u64 : type_of(c);
     if (std::find(types.begin(), types.end(), type) == types.end()) types.push_back(type);
   }
   return type_that_holds(types).value_or(ValueType::f64);
