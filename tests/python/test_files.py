@@ -105,6 +105,11 @@ def test_options_of_text_are_understood(tmp_path):
     for kind in ("f8", "f4"):
         f = dp.open(path, csv={"missing_words": ["NULL", "-999"], "types": {"n": kind}})
         assert f.dtypes["n"] == kind and np.isnan(f["n"][1]) and f.meanings["n"].missing is not None
+    path.write_text("Report\n# by hand\na;b\n1,5;2\n#\n-2,25;3\n")
+    f = dp.open(path, csv={"skip": 1, "comment": "#", "decimal": ","})
+    assert f["a"].tolist() == [1.5, -2.25] and f["b"].tolist() == [2, 3]
+    with pytest.raises(dp.InvalidArgumentError, match="decimal"):
+        dp.open(path, csv={"decimal": "'"})
     with pytest.raises(TypeError, match="missing_words") as caught:
         dp.open(path, csv={"missing_words": "NULL"})
     assert isinstance(caught.value, dp.Error)

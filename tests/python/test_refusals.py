@@ -164,3 +164,48 @@ def test_options_of_other_kinds_are_refused_by_name(tmp_path, options, words):
     with pytest.raises(TypeError, match=re.escape(words)) as caught:
         dp.open(tmp_path / "a.csv", **options)
     assert isinstance(caught.value, dp.TypeMismatchError)
+
+
+def test_more_rows_than_numpy_counts_are_refused_when_the_file_is_opened(tmp_path):
+    dp.write(tmp_path / "m.dbdf", np.eye(3))
+    head = (tmp_path / "m.dbdf").read_bytes()[:19]
+    for rows, cols, opens in ((2**63, 4, False), (4, 2**64 - 1, False), (2**63 - 1, 4, True)):
+        extents = rows.to_bytes(8, "little") + cols.to_bytes(8, "little")
+        path = tmp_path / "h.dbdf"
+        path.write_bytes(head[:2] + extents + head[18:])
+        if opens:
+            assert dp.open(path).shape == (rows, cols)
+            continue
+        with pytest.raises(dp.UnsupportedError, match="more than Python and NumPy count"):
+            dp.open(path)
+
+
+def test_what_there_is_no_memory_for_is_refused_at_once(tmp_path):
+    dp.write(tmp_path / "m.dbdf", np.eye(3))
+    head = (tmp_path / "m.dbdf").read_bytes()[:19]
+    extents = (2**62).to_bytes(8, "little") * 2
+    (tmp_path / "h.dbdf").write_bytes(head[:2] + extents + head[18:])
+    m = dp.open(tmp_path / "h.dbdf")
+    for call in (
+        lambda: m.to_scipy(absent="zero"),
+        lambda: m.read(absent="zero"),
+        lambda: m.stats(axis=1, absent="zero"),
+        lambda: m.to_dask(),
+    ):
+        with pytest.raises(dp.TooLargeError):
+            call()
+    for call in (lambda: m.cover(2**63, 0), lambda: m.tile(2**70, 0), lambda: m.block(-1, 0)):
+        with pytest.raises(dp.OutOfRangeError):
+            call()
+
+
+@pytest.mark.parametrize("zone", ["Mars/Phobos", "../../etc/passwd", "UTC+3", "x" * 300])
+def test_a_zone_that_nobody_knows_is_told_by_dapple(tmp_path, zone):
+    path = tmp_path / "t.dbdf"
+    with dp.frame_writer(path, 1, {"t": dp.Meaning("timestamp", unit="us", zone=zone)}) as w:
+        w["t", 0:1] = np.array(["2024-05-01"], "M8[us]")
+    f = dp.open(path)
+    assert f["t"][0] == np.datetime64("2024-05-01")
+    for call in (f.to_pandas, f.to_polars, lambda: dp.scan(f)):
+        with pytest.raises(dp.TypeMismatchError, match="time zone"):
+            call()

@@ -78,10 +78,10 @@ def open(
             for each processor.
         csv: how text is understood: ``header``, ``delimiter``; ``skip``, lines at the start that
             are no part of the table; ``comment``, what lines that are none start with; ``decimal``,
-            ``","`` where numbers are written 1,5; ``missing_as_nan``, ``missing_words``, a list of fields such as ``"NULL"`` that are missing besides empty
-            ones, NA, N/A and ?, and ``types``, a mapping from labels (``"*"``: all others) to
-            dtypes, or to ``"boolean"``, ``"timestamp"``, ``"duration"``, ``"category"`` or
-            ``"text"``.
+            ``","`` where numbers are written 1,5; ``missing_as_nan``; ``missing_words``, a list of
+            fields such as ``"NULL"`` that are missing besides empty ones, NA, N/A and ?; and
+            ``types``, a mapping from labels (``"*"``: all others) to dtypes, or to ``"boolean"``,
+            ``"timestamp"``, ``"duration"``, ``"category"`` or ``"text"``.
         futhark: ``types``, ``value``, ``frame``, ``first``.
         idv: ``columns``; ``drop_unsupported``, to leave out columns that can only be shown;
             ``keep_hidden``, for columns that later ones of the same name hide, too, as

@@ -146,7 +146,7 @@ class Meaning(NamedTuple):
             pl.Series([0]).cast(pl.Datetime("us", self.zone))
         except pl.exceptions.PolarsError as error:
             raise TypeMismatchError(
-                f"the time zone {self.zone!r} is not known to polars; f[name] gives the times in UTC"
+                f"polars does not know the time zone {self.zone!r}; f[name] gives the times in UTC"
             ) from error
 
     def to_pandas(self, stored: NDArray[Any]) -> Any:
