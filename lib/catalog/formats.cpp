@@ -187,6 +187,8 @@ std::string_view told_apart(const Probe& probe) {
       {"SQLite format 3\0"sv, "an SQLite database; export a table of it as CSV first"},
       {"%PDF-", "a PDF document"},
       {"\x89PNG\r\n\x1a\n", "a PNG picture"},
+      {"\xff\xd8\xff", "a JPEG picture"},
+      {"GIF8", "a GIF picture"},
       {"version https://git-lfs.github.com/spec/",
        "a pointer that Git LFS left in place of the file; 'git lfs pull' gets the file itself"},
       {"/annex/objects/",
@@ -206,6 +208,9 @@ std::string_view told_apart(const Probe& probe) {
   constexpr std::string_view kPages[] = {"<!doctype html", "<html"};
   const std::string_view text =
       head.substr(std::min(head.find_first_not_of(" \t\r\n\xef\xbb\xbf"), head.size()));
+  if (text.starts_with("<?xml")) return "an XML document";
+  const bool json = text.starts_with("{\"") || text.starts_with("[{\"");
+  if (json && !probe.extension.empty()) return "JSON, perhaps an object a line; make it CSV first";
   for (const std::string_view page : kPages) {
     const auto same = [](char a, char b) {
       return a == std::tolower(static_cast<unsigned char>(b));

@@ -294,6 +294,15 @@ TEST_CASE("csv: what is no table is not taken for one because of its name") {
     CHECK(told({"a,\0b\n1,2\n", 9}, format) ==
           "the file is no text: its first line has a zero byte");
   }
+  for (const char* const json :
+       {"{\"a\": 1, \"b\": 2}\n{\"a\": 3, \"b\": 4}\n", "[{\"a\":1},\n{\"a\":2}]"}) {
+    CHECK(told(json) == "JSON, perhaps an object a line; make it CSV first");
+  }
+  CHECK(told("{\"a\": 1, \"b\": 2}\n", "csv") == "no error");  // who asks for it gets words
+  CHECK(told("<?xml version=\"1.0\"?>\n<r>1,2</r>\n") == "an XML document");
+  CHECK(told("\xff\xd8\xff\xe0,1\n") == "a JPEG picture");
+  CHECK(told("GIF89a,1\n") == "a GIF picture");
+  CHECK(told("{a},b\n1,2\n") == "no error");
   CHECK(told("PAR1,PAR2\n1,2\n") == "no error");
   CHECK(told("BZh,b\n1,2\n") == "no error");
   CHECK(told("<htm,b\n1,2\n") == "no error");
