@@ -144,7 +144,7 @@ def test_what_is_no_annotated_data_is_refused_with_a_sentence(tmp_path):
 
     with h5py.File(tmp_path / "plain.h5", "w") as file:
         file["x"] = np.zeros((2, 2))
-    with pytest.raises(dp.NotRecognisedError, match="obs and var are missing"):
+    with pytest.raises(dp.NotRecognisedError, match="X, obs or var is missing"):
         dp.read_anndata(tmp_path / "plain.h5")
     dp.write(tmp_path / "m.dbdf", np.eye(3))
     with pytest.raises(dp.NotRecognisedError, match="dbdf"):

@@ -53,7 +53,7 @@ def read_anndata(path: Path, *, chunks: Any = None) -> anndata.AnnData:
             return _assembled(group, _Elements(name, group, chunks))
         if not {"X", "obs", "var"} <= set(group):
             raise NotRecognisedError(
-                f"{name}: there is no annotated data: X, obs or var are missing"
+                f"{name}: there is no annotated data: X, obs or var is missing"
             )
     return _of_old_file(name, chunks)
 
