@@ -22,6 +22,7 @@ std::optional<std::uint64_t> greatest_in(const Schema& schema, std::uint64_t col
 }  // namespace
 
 bool hold_codes(const Schema& schema, Range cols) noexcept {
+  if (schema.kind != ObjectKind::frame) return false;  // which may have 2^32 columns
   for (std::uint64_t col = cols.begin; col < cols.end; ++col) {
     if (greatest_in(schema, col)) return true;
   }
