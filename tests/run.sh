@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds dapple and runs every test: in the ordinary build, under the address and undefined-behaviour
+# Builds dapple and runs every test: in a build of its own (build-tests), under the address and undefined-behaviour
 # sanitizers, then the suites in Python, in a browser and in JavaScript. The last line counts test cases:
 # "N passed, N failed", and ", N skipped" if there are any. Exits 1 if one failed or something did not
 # build. What takes long is in the suite `soak` (tests/soak/meson.build), with the thread sanitizer's build.
@@ -11,6 +11,8 @@ apps/install_packages.sh tests || exit 1
 # Many sources are compiled as one, which takes half the time when everything has to be built. While
 # working on single files, build without this.
 together=(-Dunity=on -Dunity_size=8)
+# Optimising as users get it takes as long again as the tests save by it; the soak suite tests such a build.
+main=build-tests
 
 # takes_tests FOLDER: whether it has room for the files of tests, and lets programs among them run,
 # which containers may forbid in memory.
@@ -61,7 +63,7 @@ will_log() {
 }
 
 # Downloading takes as long as compiling a third of the tests.
-tests/python/make_venv.sh build/python-venv >/dev/null 2>&1 &
+tests/python/make_venv.sh "$main/python-venv" >/dev/null 2>&1 &
 
 # Under sanitizers g++ 12 takes every std::optional for uninitialised.
 quiet=-Wno-maybe-uninitialized
@@ -70,40 +72,40 @@ quiet=-Wno-maybe-uninitialized
 run_fixed=
 setarch -R true 2>/dev/null && run_fixed="setarch -R"
 
-will_log build/meson-logs/testlog.json
-build build "" -Dtests=true -Dpython=disabled "${together[@]}" &&
-  run build "unit made ranged threads cli interop fuzz tree faults neighbours"
+will_log $main/meson-logs/testlog.json
+build $main "" -Dtests=true -Dpython=disabled -Doptimization=1 "${together[@]}" &&
+  run $main "unit made ranged threads cli interop fuzz tree faults neighbours"
 
 # Suites of other languages: scripts that say why they skip, and end with a line as ours does. They
 # keep one processor busy, so they run beside what follows.
-for suite in python browser js; do will_log "build/$suite.log"; done
-for suite in python browser js; do tests/"$suite"/run.sh build >"build/$suite.log" 2>&1; done &
+for suite in python browser js; do will_log "$main/$suite.log"; done
+for suite in python browser js; do tests/"$suite"/run.sh $main >"$main/$suite.log" 2>&1; done &
 
-# The programs of the ordinary build run again with libraries that the address and undefined-behaviour
+# The programs of that build run again with libraries that the address and undefined-behaviour
 # sanitizers watch in place of their own: compiling only those takes half the time. One program is
 # watched itself, for what the public headers compile into their users. Checks that cost a fifth of the
 # time each are left to the fuzz targets' own build.
-will_log build/meson-logs/testlog-asan-env.json
+will_log $main/meson-logs/testlog-asan-env.json
 will_log build-asan/meson-logs/testlog.json
-will_log build/python-asan.log
+will_log $main/python-asan.log
 if build build-asan "library internal_library tests/fuzz/replay_views" -Dtests=true "${together[@]}" \
   -Db_sanitize=address,undefined -Db_lundef=false -Doptimization=g \
   "-Dcpp_args=['-fno-sanitize-recover=all', '-fno-sanitize=null,object-size,vptr,pointer-overflow', '$quiet']"; then
   watched=$PWD/build-asan/lib
   sanitizer=$(ldd "$watched/libdapple_internal.so" | awk '$1 ~ /asan/ { print $3 }')
-  if LD_LIBRARY_PATH=$watched ldd build/tests/unit | grep -qF "$watched/libdapple_internal.so"; then
-    run build "unit fuzz" --logbase testlog-asan --timeout-multiplier 3 \
+  if LD_LIBRARY_PATH=$watched ldd $main/tests/unit | grep -qF "$watched/libdapple_internal.so"; then
+    run $main "unit fuzz" --logbase testlog-asan --timeout-multiplier 3 \
       --wrapper "env LD_PRELOAD=$sanitizer LD_LIBRARY_PATH=$watched"
   fi
   run build-asan "" fuzz_views
-  tests/python/run.sh build "$watched" >build/python-asan.log 2>&1 &
+  tests/python/run.sh $main "$watched" >$main/python-asan.log 2>&1 &
 fi
 
 wait
 for suite in python browser js python-asan; do
-  [ -f "build/$suite.log" ] || continue
+  [ -f "$main/$suite.log" ] || continue
   echo "== $suite"
-  cat "build/$suite.log"
+  cat "$main/$suite.log"
 done
 
 python3 tests/count.py "${logs[@]}"

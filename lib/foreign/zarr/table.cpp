@@ -85,7 +85,7 @@ struct TableState final : DriverState {
   std::vector<Cells> columns;
 };
 
-void read(const Store& store, const Entry& e, const Part& part, const Target& out) {
+void read_table(const Store& store, const Entry& e, const Part& part, const Target& out) {
   for (std::uint64_t c = part.cols.begin; c < part.cols.end; ++c) {
     const TableState::Cells& column = store.state<TableState>().columns[e.pos.cx + c];
     Target to = out;
@@ -105,7 +105,7 @@ void read(const Store& store, const Entry& e, const Part& part, const Target& ou
   }
 }
 
-constexpr Driver kDriver = {.format = "zarr", .read = read};
+constexpr Driver kTableDriver = {.format = "zarr", .read = read_table};
 
 /// Makes the schema and the state of a table, column by column.
 class TableReader {
@@ -212,7 +212,7 @@ std::shared_ptr<Store> open_table(std::shared_ptr<ByteSource> file, const Hierar
       arrays::blocks_of(table.schema, {kStrip, 1}, file->name(), "the table " + group.path),
       table.schema.rows, table.schema.cols, file->name());
   auto store = std::make_shared<Store>(std::move(file), std::move(table.schema), std::move(index),
-                                       kDriver, std::move(table.state));
+                                       kTableDriver, std::move(table.state));
   store->set_note(std::move(table.left_out));
   return store;
 }
