@@ -11,7 +11,7 @@ apps/install_packages.sh tests || exit 1
 # Many sources are compiled as one, which takes half the time when everything has to be built. While
 # working on single files, build without this.
 together=(-Dunity=on -Dunity_size=8)
-# Optimising as users get it takes as long again as the tests save by it; the soak suite tests such a build.
+# Optimising as users get it takes as long again as the tests save by it; the soak suite tests that build.
 main=build-tests
 
 # takes_tests FOLDER: whether it has room for the files of tests, and lets programs among them run,

@@ -31,9 +31,9 @@ std::array<std::byte, kAttributesHead> attributes_head() {
 
 std::vector<std::byte> emit_attributes(std::string_view json) {
   const auto head = attributes_head();
-  std::vector<std::byte> content(head.begin(), head.end());
   const auto text = std::as_bytes(std::span(json));
-  content.insert(content.end(), text.begin(), text.end());
+  std::vector<std::byte> content(head.size() + text.size());
+  std::copy(text.begin(), text.end(), std::copy(head.begin(), head.end(), content.begin()));
   return content;
 }
 

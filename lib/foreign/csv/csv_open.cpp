@@ -138,7 +138,8 @@ class Parser {
   std::vector<std::string> labels() const {
     std::vector<std::string> all;
     for (std::uint64_t c = 0; c < schema_.cols; ++c) {
-      all.push_back(schema_.columns.empty() ? "c" + std::to_string(c) : schema_.columns[c].label);
+      all.push_back(schema_.columns.empty() ? std::string("c").append(std::to_string(c))
+                                            : schema_.columns[c].label);
     }
     return all;
   }
