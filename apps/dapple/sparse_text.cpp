@@ -142,10 +142,10 @@ std::string frame_line(const Column& column, std::uint64_t row, std::uint64_t co
 
 void print_frame(const Frame& frame, const Selection& part, const TextOptions& options,
                  Output& out) {
-  constexpr std::uint64_t kCellsAtOnce = std::uint64_t{1} << 20;
+  constexpr std::uint64_t kSparseCellsAtOnce = std::uint64_t{1} << 20;
   const std::uint64_t width = width_of(part, frame);
   const std::uint64_t height =
-      std::max<std::uint64_t>(1, kCellsAtOnce / std::max<std::uint64_t>(1, width));
+      std::max<std::uint64_t>(1, kSparseCellsAtOnce / std::max<std::uint64_t>(1, width));
   const auto selected = [&](std::uint64_t k) { return part.cols ? (*part.cols)[k] : k; };
   const auto print = [&](Range rows) {
     std::vector<std::vector<std::string>> lines(rows.size());  // of each row
