@@ -78,6 +78,9 @@ TEST_CASE("csv dialect: lines before the table are skipped") {
   CHECK(test::cells_of(object) == Cells{1, 2, 3, 4, 5, 6});
   CHECK(test::cells_of(text.open("sep=|\nx\n1|2\n3|4\n", {.skip = 2})) == Cells{1, 2, 3, 4});
   CHECK(test::cells_of(text.open("\xef\xbb\xbfx\r1,2\r3,4", {.skip = 1})) == Cells{1, 2, 3, 4});
+  // The first line of the table is looked at as that of a file is.
+  CHECK(error_text(std::string("x\na,\0b\n1,2\n", 11), {.skip = 1}) ==
+        "not_recognised: the file is no text: its first line has a zero byte");
   CHECK(error_text("a\n1\n", {.skip = 9}) ==
         "corrupt: after the lines that are skipped there is neither a label nor a value");
   CHECK(error_text("x\na,b\n1,2\n3\n", {.skip = 1}) ==

@@ -40,7 +40,7 @@ class Parser {
   }
 
   void parse() {
-    require_text({base_, static_cast<std::size_t>(end_ - base_)}, file_.name());
+    require_text({base_, static_cast<std::size_t>(end_ - base_)}, base_, file_.name());
     if (meta_) {
       schema_.kind = meta_->kind;
       schema_.value_type = meta_->value_type;
@@ -191,6 +191,7 @@ class Parser {
       dialect_.delimiter = guess_delimiter(text(), dialect_);
     }
     require_dialect(dialect_, file_.name());
+    require_text(text(), base_, file_.name());
   }
 
   /// Tells the columns; `text_` is the first row afterwards.

@@ -23,14 +23,14 @@ std::string_view other_encoding(std::string_view text) noexcept {
   return {};
 }
 
-void require_text(std::string_view text, const std::string& file) {
+void require_text(std::string_view text, const char* base, const std::string& file) {
   constexpr std::size_t kHead = 4096;
   const std::string encoding(other_encoding(text));
   if (encoding.empty()) {
     // A word may have one.
-    const std::size_t zero = text.substr(0, std::min(kHead, text.find('\n'))).find('\0');
+    const std::size_t zero = text.substr(0, std::min(kHead, text.find_first_of("\r\n"))).find('\0');
     if (zero == text.npos) return;
-    throw Error(Errc::not_recognised, file, zero,
+    throw Error(Errc::not_recognised, file, static_cast<std::uint64_t>(text.data() - base) + zero,
                 "the file is no text: its first line has a zero byte");
   }
   throw Error(Errc::unsupported, file, 0,

@@ -14,8 +14,8 @@ namespace dapple::detail::csv {
 std::string_view other_encoding(std::string_view text) noexcept;
 
 /// Throws unsupported, saying how to convert it, for a text that starts with such a mark;
-/// not_recognised for what is no text at all.
-void require_text(std::string_view text, const std::string& file);
+/// not_recognised for what is no text at all. `base` is where the file starts.
+void require_text(std::string_view text, const char* base, const std::string& file);
 
 /// Throws unsupported, naming line and column, for the first field with a word that is not UTF-8.
 /// `rows` is what a scan found from `p` on, which is line `line`. O(bytes of different words); once
