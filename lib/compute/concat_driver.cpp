@@ -219,6 +219,8 @@ constexpr Driver make_driver(bool with_arrays, bool frame) {
   driver.read = read;
   driver.in_place = in_place;
   driver.entries = entries;
+  // Encoded bytes are those of a piece, whose own driver decodes them.
+  driver.is_recoded = [](const Store&, const Entry& e) { return e.codec != 0; };
   if (with_arrays) driver.csr_arrays = csr_arrays;
   if (frame) driver.read_rows = read_rows;
   return driver;

@@ -95,3 +95,13 @@ def test_whatever_writes_packs(make, tmp_path):
         make(a, pack="best")
     with pytest.raises(ValueError, match="plain"):
         make(a, pack="fast", plain=True)
+
+
+@pytest.mark.parametrize("pack", ["fast", "small"])
+def test_packed_files_are_put_together(tmp_path, pack):
+    cells = np.where(np.arange(44 * 21).reshape(44, 21) % 12 == 0, 7, 0).astype("i1")
+    dp.write(tmp_path / "a.dbdf", cells, tile=(22, 22), kind="csr", pack=pack)
+    for axis in (0, 1):
+        out = tmp_path / f"{axis}.dbdf"
+        dp.concat([tmp_path / "a.dbdf"] * 2, out, axis=axis, tile=(25, 25), pack=pack)
+        np.testing.assert_array_equal(dp.open(out)[:], np.concatenate([cells, cells], axis))
