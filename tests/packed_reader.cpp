@@ -74,8 +74,13 @@ struct Head {
   std::uint64_t width, exceptions, rest, base;
 };
 
-void read_group(Input& in, const Head& head, std::size_t n, std::uint64_t mode,
-                std::uint64_t reference, Numbers& out) {
+/// What integers of a group are relative to.
+struct How {
+  std::uint64_t mode, lag, reference;
+};
+
+void read_group(Input& in, const Head& head, std::size_t n, const How& how, Numbers& out) {
+  const std::size_t first = out.size();
   Numbers packed = in.bits(n, head.width);
   Numbers places;
   for (std::uint64_t i = 0; i < head.exceptions; ++i) places.push_back(in.number(1));
@@ -83,20 +88,21 @@ void read_group(Input& in, const Head& head, std::size_t n, std::uint64_t mode,
   for (std::size_t i = 0; i < rests.size(); ++i) packed.at(places[i]) += rests[i] << head.width;
   for (std::size_t i = 0; i < n; ++i) {
     const std::uint64_t p = packed[i];
-    if (mode == 0) {
-      out.push_back(reference + head.base + p);
+    if (how.mode == 0) {
+      out.push_back(how.reference + head.base + p);
     } else if (i == 0) {
       out.push_back(head.base);
-    } else if (mode == 1) {
-      out.push_back(out.back() + reference + p);
+    } else if (how.mode == 1) {
+      out.push_back(out.back() + how.reference + p);
     } else {
-      out.push_back(p % 2 == 0 ? out.back() + p / 2 : out.back() - p / 2 - 1);
+      const std::uint64_t before = out[i < how.lag ? first : first + i - how.lag];
+      out.push_back(p % 2 == 0 ? before + p / 2 : before - p / 2 - 1);
     }
   }
 }
 
-void read_piece(Input in, std::size_t n, std::size_t size, std::uint64_t base_bytes,
-                std::uint64_t mode, std::uint64_t reference, Numbers& out) {
+void read_piece(Input in, std::size_t n, std::size_t size, std::uint64_t base_bytes, const How& how,
+                Numbers& out) {
   std::vector<Head> heads;
   for (std::size_t at = 0; at < n; at += 128) {
     Head head{in.number(1), in.number(1), in.number(1), in.number(base_bytes)};
@@ -105,22 +111,21 @@ void read_piece(Input in, std::size_t n, std::size_t size, std::uint64_t base_by
     heads.push_back(head);
   }
   for (std::size_t g = 0; g < heads.size(); ++g) {
-    read_group(in, heads[g], std::min<std::size_t>(128, n - g * 128), mode, reference, out);
+    read_group(in, heads[g], std::min<std::size_t>(128, n - g * 128), how, out);
   }
   in.finish();
 }
 
 Numbers read_integers(Input in, std::size_t n, std::size_t size) {
   const std::uint64_t flags = in.number(1), base_bytes = in.number(1), reference = in.number(size);
-  const std::uint64_t mode = flags & 3;
+  const How how{flags & 3, (flags >> 3) + 1, reference};
   const bool compressed = (flags & 4) != 0;
-  require(flags < 8 && mode < 3 && base_bytes <= size, "flags");
+  require(how.mode < 3 && how.lag <= (how.mode == 2 ? 4U : 1U) && base_bytes <= size, "flags");
   const std::size_t most = compressed ? 4096 : 1024;
   Numbers out;
   for (const auto part : in.parts((n + most - 1) / most)) {
     const Bytes content = compressed ? decompress(part) : Bytes(part.begin(), part.end());
-    read_piece(Input(content), std::min(most, n - out.size()), size, base_bytes, mode, reference,
-               out);
+    read_piece(Input(content), std::min(most, n - out.size()), size, base_bytes, how, out);
   }
   in.finish();
   for (std::uint64_t& number : out) number &= ~std::uint64_t{0} >> (64 - 8 * size);

@@ -25,21 +25,21 @@ void decode_packed_rows(const PayloadShape& s, const StoredBytes& stored, Range 
   packed_reader(s, stored).cells(rows, {0, s.cols}, out, row_bytes);
 }
 
-/// Each call has a reader of its own, which keeps what it decompressed.
 class PackedRows final : public EncodedRows {
  public:
-  explicit PackedRows(packed::BlockReader reader) : reader_(std::move(reader)) {}
+  explicit PackedRows(const packed::BlockReader& reader) : reader_(reader) {}
 
   void starts(std::uint32_t begin, std::uint32_t end, std::uint32_t* out) const override {
-    packed::BlockReader reader = reader_;
-    reader.row_starts(begin, end, out);
+    packed::BlockReader::Kept kept;
+    reader_.row_starts(begin, end, out, kept);
   }
   std::uint32_t entries(std::span<const std::uint32_t> starts, std::uint32_t* cols, ValueType type,
                         std::byte* values) const override {
-    packed::BlockReader reader = reader_;
-    reader.columns(starts, cols);
-    return reader.values_as(starts.front(), starts.back(), type, values);
+    packed::BlockReader::Kept kept;
+    reader_.columns(starts, cols, kept);
+    return reader_.values_as(starts.front(), starts.back(), type, values, kept);
   }
+  void decode(Range rows, std::byte* out) const override { reader_.decode_rows(rows, out); }
   std::array<std::span<const std::byte>, 2> bytes_of(std::uint32_t begin,
                                                      std::uint32_t end) const noexcept override {
     return reader_.bytes_of(begin, end);
@@ -50,8 +50,8 @@ class PackedRows final : public EncodedRows {
 };
 
 std::unique_ptr<const EncodedRows> packed_rows(const PayloadShape& s, const StoredBytes& stored) {
-  packed::BlockReader reader = packed_reader(s, stored);
-  return reader.ascends() ? std::make_unique<PackedRows>(std::move(reader)) : nullptr;
+  const packed::BlockReader reader = packed_reader(s, stored);
+  return reader.ascends() ? std::make_unique<PackedRows>(reader) : nullptr;
 }
 
 constexpr BlockCodec kCodecs[] = {

@@ -45,6 +45,8 @@ class EncodedRows {
   /// fit. Throws corrupt.
   virtual std::uint32_t entries(std::span<const std::uint32_t> starts, std::uint32_t* cols,
                                 ValueType type, std::byte* values) const = 0;
+  /// The plain payload of these rows. REQUIRES room for them and for their entries. Throws corrupt.
+  virtual void decode(Range rows, std::byte* out) const = 0;
   /// Most of the stored bytes that decoding entries [begin, end) looks at.
   virtual std::array<std::span<const std::byte>, 2> bytes_of(std::uint32_t begin,
                                                              std::uint32_t end) const noexcept = 0;

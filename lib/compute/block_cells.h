@@ -133,8 +133,10 @@ template <class Kernel>
 void decoded(const Store& store, const Entry& e, const Part& part, Band& band, Kernel& kernel) {
   const ValueType type = store.schema().type_of(e.pos.cx + part.cols.begin);
   const std::size_t size = size_of(type);
-  const std::uint64_t most = (std::uint64_t{256} << 10) / size;
-  const std::uint64_t cols = std::min(part.cols.size(), most);
+  // Of an encoded block so few rows that others are not decoded.
+  const std::uint64_t some = (std::uint64_t{256} << 10) / size;
+  const std::uint64_t most = e.codec == 0 ? some : std::min(some, e.rows / 8 * part.cols.size());
+  const std::uint64_t cols = std::min(part.cols.size(), some);
   const std::uint64_t rows = std::min(part.rows.size(), std::max<std::uint64_t>(1, most / cols));
   for (std::uint64_t r = part.rows.begin; r < part.rows.end; r += rows) {
     for (std::uint64_t c = part.cols.begin; c < part.cols.end; c += cols) {

@@ -7,6 +7,7 @@
 #include <new>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "dapple/array.h"
 #include "lib/cache/block_cache.h"
@@ -123,6 +124,24 @@ HeldRows Store::encoded_rows(const Entry& entry) const {
                            made.place ? made.place->name : file_->name()};
   made.rows = codec_of(*this, entry).rows(shape_of(entry), stored);
   return made;
+}
+
+HeldBytes Store::decoded_rows(const Entry& entry, Range rows, std::uint64_t& stored) const {
+  // Where most rows are wanted, or others were, all are decoded once.
+  if (entry.codec == 0 || entry.kind != BlockKind::csr || rows.size() > entry.rows / 8 ||
+      block_cache().find({blocks_->number(), entry.offset}).value) {
+    return {};
+  }
+  const HeldRows encoded = encoded_rows(entry);
+  if (encoded.rows == nullptr) return {};
+  std::vector<std::uint32_t> starts(rows.size() + 1);
+  encoded.rows->starts(static_cast<std::uint32_t>(rows.begin), static_cast<std::uint32_t>(rows.end),
+                       starts.data());
+  stored = starts.back() - starts.front();
+  auto plain = std::make_shared<Array<std::byte>>(4 * rows.size() +
+                                                  stored * (4 + size_of(entry.value_type)));
+  encoded.rows->decode(rows, plain->data());
+  return {{plain->data(), plain->size()}, plain};
 }
 
 /// True when the payload of a block is not in a map.

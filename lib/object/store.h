@@ -135,6 +135,9 @@ class Store {
   /// The rows of an encoded CSR block, to decode some without the others; null where all of it has
   /// to be decoded, and for blocks that are not encoded. Throws as `payload`.
   HeldRows encoded_rows(const Entry& entry) const;
+  /// The payload of a block of these rows of an encoded CSR block alone, and how many values they
+  /// store; null where all rows are as well decoded, and kept.
+  HeldBytes decoded_rows(const Entry& entry, Range rows, std::uint64_t& stored) const;
   /// The same as `read` for a part of one block, whose entry was confirmed.
   void read_block(const Entry& entry, const Part& part, const Target& out) const;
 

@@ -25,7 +25,7 @@ void require(bool right, const char* what) {
   std::abort();
 }
 
-void read_cells(const Shape& shape, BlockReader& reader, const Bytes& whole) {
+void read_cells(const Shape& shape, const BlockReader& reader, const Bytes& whole) {
   const std::size_t size = size_of(shape.value_type), step = shape.cols * size;
   const Range rows{shape.rows / 3, shape.rows - shape.rows / 4};
   const Range cols{shape.cols / 4, shape.cols - shape.cols / 3};
@@ -38,13 +38,14 @@ void read_cells(const Shape& shape, BlockReader& reader, const Bytes& whole) {
   }
 }
 
-void read_rows(const Shape& shape, std::span<const std::byte> packed, BlockReader& reader,
+void read_rows(const Shape& shape, std::span<const std::byte> packed, const BlockReader& reader,
                const Bytes& whole) {
   const std::size_t size = size_of(shape.value_type);
   const std::byte* at = whole.data();
+  BlockReader::Kept kept;
   for (std::uint32_t row = 0; row < shape.rows; ++row) {
     std::uint32_t starts[2];
-    reader.row_starts(row, row + 1, starts);
+    reader.row_starts(row, row + 1, starts, kept);
     const std::uint32_t count = starts[1] - starts[0];
     require(count == detail::load_le<std::uint32_t>(at), "count");
     at += 4;
@@ -53,8 +54,8 @@ void read_rows(const Shape& shape, std::span<const std::byte> packed, BlockReade
     for (const auto part : reader.bytes_of(starts[0], starts[1])) {
       require(part.size() <= packed.size(), "bytes of a row");
     }
-    reader.columns(starts, cols.data());
-    reader.values(starts[0], starts[1], values.data());
+    reader.columns(starts, cols.data(), kept);
+    reader.values(starts[0], starts[1], values.data(), kept);
     for (std::uint32_t i = 0; i < count; ++i, at += 4 + size) {
       require(cols[i] == detail::load_le<std::uint32_t>(at), "column");
       require(std::equal(at + 4, at + 4 + size, values.data() + i * size), "value");
@@ -75,7 +76,7 @@ FUZZ_TARGET(packed) {
   static const std::string name = "packed.dbdf";
   Bytes whole(detail::packed::plain_bytes(shape).value());
   try {
-    BlockReader reader(shape, {packed, 0, &name});
+    const BlockReader reader(shape, {packed, 0, &name});
     reader.decode(whole.data());
     if (shape.kind == BlockKind::dense) read_cells(shape, reader, whole);
     if (shape.kind == BlockKind::csr) read_rows(shape, packed, reader, whole);

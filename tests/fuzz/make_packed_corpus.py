@@ -58,6 +58,9 @@ def files():
         some, 2, DELTAS, 65535, base=300, base_bytes=2))
     yield "zigzag", block(DENSE, "f64", 4, 6, 0, 0, b"\x02" + integers(
         some, 8, ZIGZAG, width=2, base=2**62, base_bytes=8))
+    yield "zigzag_of_colours", block(DENSE, "u8", 4, 6, 0, 0, b"\x02" + integers(
+        some, 1, ZIGZAG | 2 << 3, width=4, base=90, base_bytes=1))
+    yield "offsets_with_lag", block(DENSE, "u8", 4, 6, 0, 0, b"\x02" + integers(some, 1, 1 << 3))
     yield "compressed", block(DENSE, "u8", 4, 6, 0, 0, b"\x02" + integers(some, 1, width=8, zstd=True))
     yield "columns", block(DENSE, "u8", 24, 2, 0, 1, b"\x01\x05", b"\x02" + integers(some, 1))
     table = struct.pack("<I11d", 11, *(i / 3 for i in range(11)))
@@ -78,6 +81,9 @@ def files():
     codes = integers(some, 4)
     split = bytes([20]) + highs + struct.pack("<I", len(codes)) + codes
     yield "split", block(DENSE, "f32", 4, 6, 0, 0, b"\x05" + split + integers(some, 4, width=20))
+    highs = struct.pack("<I11H", 11, *range(2000, 2011))
+    split = bytes([50]) + highs + struct.pack("<I", len(codes)) + codes
+    yield "split_f64", block(DENSE, "f64", 4, 6, 0, 0, b"\x05" + split + integers(some, 8, width=50))
     ends = b"\x02" + integers([8, 8, 24], 4, width=5)
     gaps = b"\x02" + integers([i % 5 for i in range(24)], 4, width=2)
     values = b"\x02" + integers(some, 1, reference=1)

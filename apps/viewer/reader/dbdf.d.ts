@@ -12,7 +12,7 @@ export interface Options {
   fetch?: typeof fetch;
   kept?: number;                        // bytes of an address that are kept in memory; 256 MiB
   hashes?: boolean;                     // false: those of blocks are not compared
-  zstd?: (frame: Uint8Array, most: number) => Uint8Array;  // for --pack=small, and words of packed files
+  zstd?: (frame: Uint8Array, most: number) => Uint8Array;  // for packed files, of which some parts are compressed
   walk?: number;                        // blocks of a file without an index, at most; 2000 of an address
 }
 export interface ReadOptions { numbers?: boolean; absent?: 0 | number | null }

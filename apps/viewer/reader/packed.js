@@ -70,7 +70,7 @@ function readGroup(part, {width, exceptions, rest}, low, high, first, n) {
 }
 
 /** From packed integers of a group to its own; sums are modulo 2^64, or 2^32 where that is enough. */
-function restore(mode, base, reference, low, high, first, n) {
+function restore({mode, lag, reference}, base, low, high, first, n) {
   const add = (i, [a, b]) => {
     const sum = low[i] + (a >>> 0);
     low[i] = sum;
@@ -88,13 +88,14 @@ function restore(mode, base, reference, low, high, first, n) {
       low[i] = (low[i] >>> 1 | (high ? high[i] << 31 : 0)) ^ sign;
       if (high) high[i] = high[i] >>> 1 ^ sign;
     }
-    add(i, [low[i - 1], high ? high[i - 1] : 0]);
+    const before = i < first + lag ? first : i - lag;
+    add(i, [low[before], high ? high[before] : 0]);
     add(i, reference);
   }
 }
 
 /** One piece: the heads of its groups, then their bodies. */
-function readPiece(part, n, size, baseSize, mode, reference, low, high, first) {
+function readPiece(part, n, size, baseSize, how, low, high, first) {
   const heads = Array.from({length: Math.ceil(n / GROUP)}, (_, g) => {
     const head = {width: part.u8(), exceptions: part.u8(), rest: part.u8(), base: part.halves(baseSize)};
     part.check(head.width <= 8 * size && head.exceptions <= Math.min(GROUP, n - g * GROUP) && head.rest <= 8 * size - head.width
@@ -104,26 +105,26 @@ function readPiece(part, n, size, baseSize, mode, reference, low, high, first) {
   heads.forEach((head, g) => {
     const start = first + g * GROUP, count = Math.min(GROUP, n - g * GROUP);
     readGroup(part, head, low, high, start, count);
-    restore(mode, head.base, reference, low, high, start, count);
+    restore(how, head.base, low, high, start, count);
   });
   part.done();
 }
 
 /** n packed integers of `size` bytes: {low, high}, the latter only of 8 bytes. */
 function integers(part, n, size, zstd) {
-  const how = part.u8(), mode = how & 3, baseSize = part.u8(), reference = part.halves(size);
-  part.check(how >> 3 === 0 && mode !== 3 && baseSize <= size, "packed integers of no known kind");
-  part.check(mode !== 2 || (reference[0] | reference[1]) === 0, "zigzag has a reference");
-  const low = new Uint32Array(n), high = size === 8 ? new Uint32Array(n) : null, each = how & 4 ? 4096 : 1024;
+  const flags = part.u8(), baseSize = part.u8(), how = {mode: flags & 3, lag: (flags >> 3) + 1, reference: part.halves(size)};
+  part.check(how.mode !== 3 && how.lag <= (how.mode === 2 ? 4 : 1) && baseSize <= size, "packed integers of no known kind");
+  part.check(how.mode !== 2 || (how.reference[0] | how.reference[1]) === 0, "zigzag has a reference");
+  const low = new Uint32Array(n), high = size === 8 ? new Uint32Array(n) : null, each = flags & 4 ? 4096 : 1024;
   part.parts(Math.ceil(n / each)).forEach((piece, p) => {
-    if (how & 4) {
-      piece.check(zstd, "packed with zstd (--pack=small), for which open() needs a decompressor, {zstd}");
+    if (flags & 4) {
+      piece.check(zstd, "packed with zstd, for which open() needs a decompressor, {zstd}");
       const most = (GROUP * size + 3 + size + GROUP + GROUP * size) * each / GROUP;
       const plain = zstd(piece.bytes.subarray(piece.at, piece.end), most), padded = new Uint8Array(plain.length + 8);
       padded.set(plain);
       piece = new Part(padded, 0, plain.length, (what) => part.fail(what));
     }
-    readPiece(piece, Math.min(each, n - p * each), size, baseSize, mode, reference, low, high, p * each);
+    readPiece(piece, Math.min(each, n - p * each), size, baseSize, how, low, high, p * each);
   });
   return {low, high};
 }

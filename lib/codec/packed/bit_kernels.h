@@ -31,6 +31,10 @@ constexpr std::size_t packed_bytes(std::size_t n, unsigned width) noexcept {
 template <Word W>
 void unpack(const std::byte* in, std::size_t n, unsigned width, W add, W* out) noexcept;
 
+/// The same, modulo 2^8.
+void unpack(const std::byte* in, std::size_t n, unsigned width, std::uint8_t add,
+            std::uint8_t* out) noexcept;
+
 /// The lowest `width` bits of each value. REQUIRES packed_bytes(n, width) bytes at `out`.
 template <Word W>
 void pack(const W* values, std::size_t n, unsigned width, std::byte* out) noexcept;

@@ -20,13 +20,16 @@ enum class Kind : std::uint8_t { raw, constant, integers, dictionary, decimal, s
 enum class Mode : std::uint8_t {
   offsets,  // the reference and the group's base
   deltas,   // the integer before, plus the reference
-  zigzag,   // the integer before; differences in zigzag order: 0, -1, 1, -2, ...
+  zigzag,   // an integer before, such as the pixel to the left; differences in zigzag order: 0, -1,
+            // 1, -2, ...
 };
 
 inline constexpr std::size_t kGroup = 128;
 /// Groups that are found at once, and decompressed at once.
 inline constexpr std::size_t kPlainPiece = 8, kZstdPiece = 32;
 inline constexpr std::uint8_t kZstdFlag = 4;  // beside the mode
+inline constexpr unsigned kLagShift = 3;      // of the lag of zigzag, less 1
+inline constexpr std::uint8_t kMostLag = 4;
 inline constexpr std::size_t kGroupHead = 3;  // and the bytes of the base
 /// Bytes of the largest piece before compression.
 inline constexpr std::size_t kMostPiece =

@@ -29,12 +29,24 @@ void interleave(const std::uint32_t* cols, const std::byte* values, std::size_t 
 }
 
 template <class T>
-DAPPLE_VECTORS void words_to_floats(const std::uint32_t* __restrict words, std::size_t n,
-                                    std::byte* __restrict out) noexcept {
+DAPPLE_VECTORS void to_floats(const std::byte* __restrict values, std::size_t n,
+                              std::byte* __restrict out) noexcept {
   for (std::size_t i = 0; i < n; ++i) {
-    const auto value = static_cast<float>(static_cast<T>(words[i]));
+    const auto value = static_cast<float>(load_le<T>(values + i * sizeof(T)));
     std::memcpy(out + i * 4, &value, 4);
   }
+}
+
+/// Values as another type; how many fit. Those of 1 or 2 bytes are floats without a look.
+std::size_t convert(ValueType from, const std::byte* values, ValueType to, std::byte* out,
+                    std::size_t n) {
+  if (to != ValueType::f32 || size_of(from) > 2) {
+    return convert_cells(from, values, size_of(from), to, out, size_of(to), n);
+  }
+  visit_type(from, [&](auto tag) {
+    if constexpr (sizeof tag <= 2) to_floats<decltype(tag)>(values, n, out);
+  });
+  return n;
 }
 
 }  // namespace
@@ -103,13 +115,14 @@ BlockReader::ValueReader BlockReader::value_reader(std::uint32_t number, std::ui
   return StreamReader<std::uint32_t>(source_, part(number), count, size);
 }
 
-void BlockReader::decode(std::byte* out) {
-  if (shape_.kind == BlockKind::csr) return decode_csr(out);
+void BlockReader::decode(std::byte* out) const {
+  if (shape_.kind == BlockKind::csr) return decode_rows({0, shape_.rows}, out);
   if (shape_.kind == BlockKind::coo) return decode_coo(out);
   cells({0, shape_.rows}, {0, shape_.cols}, out, shape_.cols * size_of(shape_.value_type));
 }
 
-void BlockReader::cells(Range rows, Range cols, std::byte* out, std::size_t row_stride) {
+void BlockReader::cells(Range rows, Range cols, std::byte* out, std::size_t row_stride) const {
+  Pieces kept;
   const std::size_t size = size_of(shape_.value_type);
   if (!by_column()) {
     const bool whole = cols.size() == shape_.cols && row_stride == cols.size() * size;
@@ -118,7 +131,7 @@ void BlockReader::cells(Range rows, Range cols, std::byte* out, std::size_t row_
       const auto first = static_cast<std::uint32_t>(row * shape_.cols + cols.begin);
       const auto n = static_cast<std::uint32_t>(step * cols.size());
       std::byte* const target = out + (row - rows.begin) * row_stride;
-      std::visit([&](auto& reader) { reader.read(first, first + n, target); }, values_);
+      std::visit([&](const auto& reader) { reader.read(first, first + n, target, kept); }, values_);
     }
     return;
   }
@@ -129,7 +142,8 @@ void BlockReader::cells(Range rows, Range cols, std::byte* out, std::size_t row_
       const std::uint64_t stop = std::min<std::uint64_t>(rows.end, row + kRun - row % kRun);
       std::visit(
           [&](auto& r) {
-            r.read(static_cast<std::uint32_t>(row), static_cast<std::uint32_t>(stop), run.data());
+            r.read(static_cast<std::uint32_t>(row), static_cast<std::uint32_t>(stop), run.data(),
+                   kept);
           },
           reader);
       std::byte* const target = out + (row - rows.begin) * row_stride + (col - cols.begin) * size;
@@ -143,10 +157,11 @@ void BlockReader::cells(Range rows, Range cols, std::byte* out, std::size_t row_
   }
 }
 
-void BlockReader::row_starts(std::uint32_t begin, std::uint32_t end, std::uint32_t* starts) {
+void BlockReader::row_starts(std::uint32_t begin, std::uint32_t end, std::uint32_t* starts,
+                             Kept& kept) const {
   starts[0] = 0;
-  if (begin > 0) rows_.words(begin - 1, begin, starts);
-  rows_.words(begin, end, starts + 1);
+  if (begin > 0) rows_.words(begin - 1, begin, starts, kept.rows);
+  rows_.words(begin, end, starts + 1, kept.rows);
   const std::size_t n = end - begin;
   bool ascend = starts[n] <= shape_.stored && (end < shape_.rows || starts[n] == shape_.stored);
   for (std::size_t i = 0; i < n; ++i) ascend &= starts[i] <= starts[i + 1];
@@ -159,13 +174,14 @@ std::array<std::span<const std::byte>, 2> BlockReader::bytes_of(std::uint32_t be
           std::visit([&](const auto& reader) { return reader.bytes_of(begin, end); }, values_)};
 }
 
-void BlockReader::columns(std::span<const std::uint32_t> starts, std::uint32_t* out) {
+void BlockReader::columns(std::span<const std::uint32_t> starts, std::uint32_t* out,
+                          Kept& kept) const {
   const std::uint32_t first = starts.front(), last = starts.back();
   bool inside = true;
   std::size_t row = 0;
   for (std::uint32_t at = first; at < last;) {
     const std::uint32_t stop = std::min(last - at, kRun - at % kRun) + at;
-    cols_.words(at, stop, out + (at - first));
+    cols_.words(at, stop, out + (at - first), kept.cols);
     if (layout_ == 0) {
       for (; at < stop; ++at) inside &= out[at - first] < shape_.cols;
     }
@@ -181,61 +197,45 @@ void BlockReader::columns(std::span<const std::uint32_t> starts, std::uint32_t* 
   if (!inside) source_.fail(part(1).data(), "a column of a packed block is outside of it (R5)");
 }
 
-void BlockReader::values(std::uint32_t begin, std::uint32_t end, std::byte* out) {
-  std::visit([&](auto& reader) { reader.read(begin, end, out); }, values_);
-}
-
-/// Values of 1 or 2 bytes as floats, straight from the words that they are decoded to. False for
-/// other types.
-bool BlockReader::widen_words(std::uint32_t begin, std::uint32_t end, ValueType to,
-                              std::byte* out) {
-  if (to != ValueType::f32 || size_of(shape_.value_type) > 2) return false;
-  std::array<std::uint32_t, kRun> words;
-  std::get<StreamReader<std::uint32_t>>(values_).words(begin, end, words.data());
-  visit_type(shape_.value_type, [&](auto tag) {
-    if constexpr (sizeof tag <= 2) words_to_floats<decltype(tag)>(words.data(), end - begin, out);
-  });
-  return true;
+void BlockReader::values(std::uint32_t begin, std::uint32_t end, std::byte* out, Kept& kept) const {
+  std::visit([&](const auto& reader) { reader.read(begin, end, out, kept.values); }, values_);
 }
 
 std::uint32_t BlockReader::values_as(std::uint32_t begin, std::uint32_t end, ValueType to,
-                                     std::byte* out) {
+                                     std::byte* out, Kept& kept) const {
   const ValueType from = shape_.value_type;
   if (from == to) {
-    values(begin, end, out);
+    values(begin, end, out, kept);
     return end - begin;
   }
   std::array<std::byte, std::size_t{kRun} * 8> run;
   for (std::uint32_t at = begin; at < end;) {
     const std::uint32_t n = std::min(end - at, kRun - at % kRun);
     std::byte* const target = out + std::size_t{at - begin} * size_of(to);
-    if (widen_words(at, at + n, to, target)) {
-      at += n;
-      continue;
-    }
-    values(at, at + n, run.data());
-    const std::size_t fit =
-        convert_cells(from, run.data(), size_of(from), to, target, size_of(to), n);
+    values(at, at + n, run.data(), kept);
+    const std::size_t fit = convert(from, run.data(), to, target, n);
     at += static_cast<std::uint32_t>(fit);
     if (fit < n) return at - begin;
   }
   return end - begin;
 }
 
-void BlockReader::decode_csr(std::byte* out) {
+void BlockReader::decode_rows(Range rows, std::byte* out) const {
+  Kept kept;
   // Rows are decoded in groups, however long they are.
   std::vector<std::uint32_t> starts, cols;
   std::vector<std::byte> values_run;
   const std::size_t size = size_of(shape_.value_type);
-  for (std::uint32_t row = 0; row < shape_.rows;) {
-    const std::uint32_t end = std::min(shape_.rows - row, std::uint32_t{kGroup}) + row;
+  const auto last = static_cast<std::uint32_t>(rows.end);
+  for (auto row = static_cast<std::uint32_t>(rows.begin); row < last;) {
+    const std::uint32_t end = std::min(last - row, std::uint32_t{kGroup}) + row;
     starts.resize(end - row + 1);
-    row_starts(row, end, starts.data());
+    row_starts(row, end, starts.data(), kept);
     const std::uint32_t first = starts.front(), n = starts.back() - first;
     cols.resize(n);
     values_run.resize(n * size);
-    columns(starts, cols.data());
-    values(first, first + n, values_run.data());
+    columns(starts, cols.data(), kept);
+    values(first, first + n, values_run.data(), kept);
     for (std::size_t i = 0; row < end; ++row, ++i) {
       const std::uint32_t count = starts[i + 1] - starts[i], at = starts[i] - first;
       store_le(out, count);
@@ -248,16 +248,17 @@ void BlockReader::decode_csr(std::byte* out) {
   }
 }
 
-void BlockReader::decode_coo(std::byte* out) {
+void BlockReader::decode_coo(std::byte* out) const {
+  Kept kept;
   const std::size_t size = size_of(shape_.value_type), places = shape_.cols == 1 ? 1 : 2;
   const auto stored = static_cast<std::uint32_t>(shape_.stored);
   std::array<std::uint32_t, kRun> rows, cols;
   std::array<std::byte, std::size_t{kRun} * 8> run;
   for (std::uint32_t at = 0; at < stored;) {
     const std::uint32_t n = std::min(stored - at, kRun);
-    rows_.words(at, at + n, rows.data());
-    if (places == 2) cols_.words(at, at + n, cols.data());
-    values(at, at + n, run.data());
+    rows_.words(at, at + n, rows.data(), kept.rows);
+    if (places == 2) cols_.words(at, at + n, cols.data(), kept.cols);
+    values(at, at + n, run.data(), kept);
     for (std::uint32_t i = 0; i < n; ++i) {
       const bool inside = rows[i] < shape_.rows && (places == 1 || cols[i] < shape_.cols);
       if (!inside)

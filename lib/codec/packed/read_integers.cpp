@@ -4,10 +4,27 @@
 
 #include <algorithm>
 #include <cstring>
+#include <type_traits>
 
 namespace dapple::detail::packed {
 
-template <Word W>
+namespace {
+
+/// Adds to each word the one `lag` before it, or the first one. Sums stay in registers.
+template <std::size_t lag, class W>
+void add_before(std::size_t n, W* words) noexcept {
+  std::array<std::common_type_t<W, std::uint32_t>, lag> sums{};
+  for (std::size_t k = 1; k < lag; ++k) sums[k] = words[0];
+  std::size_t i = 0;
+  for (; n - i >= lag; i += lag) {
+    for (std::size_t k = 0; k < lag; ++k) words[i + k] = static_cast<W>(sums[k] += words[i + k]);
+  }
+  for (std::size_t k = 0; i < n; ++i, ++k) words[i] = static_cast<W>(words[i] + sums[k]);
+}
+
+}  // namespace
+
+template <class W>
 IntegerReader<W>::IntegerReader(const Source& source, ByteReader& in, std::uint32_t n,
                                 unsigned size)
     : source_(source), n_(n), size_(size) {
@@ -16,7 +33,10 @@ IntegerReader<W>::IntegerReader(const Source& source, ByteReader& in, std::uint3
   base_bytes_ = in.le<std::uint8_t>("packed integers");
   mode_ = static_cast<Mode>(flags & 3);
   zstd_ = (flags & kZstdFlag) != 0;
-  if (flags > 7 || (flags & 3) > 2) in.fail(start, "packed integers are of an unknown mode");
+  lag_ = static_cast<std::uint8_t>((flags >> kLagShift) + 1);
+  if ((flags & 3) > 2 || lag_ > (mode_ == Mode::zigzag ? kMostLag : 1)) {
+    in.fail(start, "packed integers are of an unknown mode");
+  }
   if (base_bytes_ > size) in.fail(start + 1, "the bases of packed integers are too wide");
   reference_ = static_cast<W>(load_word(in.take(size, "packed integers").data(), size));
   if (mode_ == Mode::zigzag && reference_ != 0) {
@@ -33,19 +53,20 @@ IntegerReader<W>::IntegerReader(const Source& source, ByteReader& in, std::uint3
   data_ = in.take(left, "packed integers");
 }
 
-template <Word W>
-void IntegerReader<W>::read(std::uint32_t begin, std::uint32_t end, W* out) {
+template <class W>
+void IntegerReader<W>::read(std::uint32_t begin, std::uint32_t end, W* out, Piece& kept) const {
   const std::size_t per_piece = kGroup * (zstd_ ? kZstdPiece : kPlainPiece);
   for (std::size_t at = begin; at < end;) {
     const std::size_t number = at / per_piece, first = number * per_piece;
     const std::size_t stop = std::min<std::size_t>(end, first + per_piece);
-    read_piece(number, at - first, stop - first, out);
+    const std::size_t n = std::min<std::size_t>(per_piece, n_ - first);
+    read_piece(piece(number, kept), n, at - first, stop - first, out);
     out += stop - at;
     at = stop;
   }
 }
 
-template <Word W>
+template <class W>
 std::span<const std::byte> IntegerReader<W>::bytes_of(std::uint32_t begin,
                                                       std::uint32_t end) const noexcept {
   if (begin >= end || ends_.empty()) return {};
@@ -58,8 +79,8 @@ std::span<const std::byte> IntegerReader<W>::bytes_of(std::uint32_t begin,
 }
 
 /// The bytes of a piece, decompressed.
-template <Word W>
-std::span<const std::byte> IntegerReader<W>::piece(std::size_t number) {
+template <class W>
+std::span<const std::byte> IntegerReader<W>::piece(std::size_t number, Piece& kept) const {
   const std::byte* const entry = ends_.data() + number * 4;
   const std::size_t begin = number == 0 ? 0 : load_le<std::uint32_t>(entry - 4);
   const std::size_t end = load_le<std::uint32_t>(entry);
@@ -67,24 +88,22 @@ std::span<const std::byte> IntegerReader<W>::piece(std::size_t number) {
     fail(entry, "a piece of packed integers ends outside them");
   const auto bytes = data_.subspan(begin, end - begin);
   if (!zstd_) return bytes;
-  if (text_of_ != number) {
-    text_of_ = ~std::size_t{0};
-    text_.reset(kMostPiece + kSlack);
-    text_size_ = ZSTD_decompress(text_.data(), kMostPiece, bytes.data(), bytes.size());
-    if (ZSTD_isError(text_size_) != 0) {
+  if (kept.of != bytes.data()) {
+    kept.of = nullptr;
+    kept.text.reset(kMostPiece + kSlack);
+    kept.size = ZSTD_decompress(kept.text.data(), kMostPiece, bytes.data(), bytes.size());
+    if (ZSTD_isError(kept.size) != 0) {
       source_.fail(bytes.data(), std::string("packed integers: the zstd data is damaged: ") +
-                                     ZSTD_getErrorName(text_size_));
+                                     ZSTD_getErrorName(kept.size));
     }
-    text_of_ = number;
+    kept.of = bytes.data();
   }
-  return {text_.data(), text_size_};
+  return {kept.text.data(), kept.size};
 }
 
-template <Word W>
-void IntegerReader<W>::read_piece(std::size_t number, std::size_t begin, std::size_t end, W* out) {
-  const auto bytes = piece(number);
-  const std::size_t per_piece = kGroup * (zstd_ ? kZstdPiece : kPlainPiece);
-  const std::size_t n = std::min(per_piece, n_ - number * per_piece);
+template <class W>
+void IntegerReader<W>::read_piece(std::span<const std::byte> bytes, std::size_t n,
+                                  std::size_t begin, std::size_t end, W* out) const {
   const std::size_t groups = (n + kGroup - 1) / kGroup, head_bytes = kGroupHead + base_bytes_;
   if (groups * head_bytes > bytes.size())
     fail(bytes.data(), "packed integers: a piece is too short");
@@ -108,7 +127,7 @@ void IntegerReader<W>::read_piece(std::size_t number, std::size_t begin, std::si
   if (end == n && !bodies.empty()) fail(bodies.data(), "packed integers: a piece is too long");
 }
 
-template <Word W>
+template <class W>
 auto IntegerReader<W>::group_at(const std::byte* head, std::span<const std::byte> bodies,
                                 std::size_t n) const -> Group {
   Group group{head,
@@ -129,7 +148,7 @@ auto IntegerReader<W>::group_at(const std::byte* head, std::span<const std::byte
 }
 
 /// Writes up to 7 words more than the group has, if it is not a full one.
-template <Word W>
+template <class W>
 void IntegerReader<W>::read_group(const Group& group, W* out) const {
   const std::byte* body = group.body;
   std::array<std::byte, kGroup * 17 + kSlack> copy;
@@ -140,18 +159,30 @@ void IntegerReader<W>::read_group(const Group& group, W* out) const {
     body = copy.data();
   }
   const W base = static_cast<W>(load_word(group.head + kGroupHead, base_bytes_));
-  const W add = mode_ == Mode::offsets ? reference_ + base : mode_ == Mode::deltas ? reference_ : 0;
+  const W add = mode_ == Mode::zigzag   ? W{0}
+                : mode_ == Mode::deltas ? reference_
+                                        : static_cast<W>(reference_ + base);
   unpack(body, group.n, group.width, add, out);
   if (group.exceptions > 0) patch(group, body + packed_bytes(group.n, group.width), out);
   if (mode_ == Mode::offsets) return;
   if (mode_ == Mode::zigzag) {
-    for (std::size_t i = 0; i < group.n; ++i) out[i] = (out[i] >> 1) ^ (0 - (out[i] & 1));
+    for (std::size_t i = 0; i < group.n; ++i)
+      out[i] = static_cast<W>((out[i] >> 1) ^ (0 - (out[i] & 1)));
   }
   out[0] = base;
-  for (std::size_t i = 1; i < group.n; ++i) out[i] += out[i - 1];
+  switch (lag_) {
+    case 1:
+      return add_before<1>(group.n, out);
+    case 2:
+      return add_before<2>(group.n, out);
+    case 3:
+      return add_before<3>(group.n, out);
+    default:
+      return add_before<4>(group.n, out);
+  }
 }
 
-template <Word W>
+template <class W>
 void IntegerReader<W>::patch(const Group& group, const std::byte* positions, W* out) const {
   std::array<W, kGroup + 8> highs;
   unpack(positions + group.exceptions, group.exceptions, group.high, W{0}, highs.data());
@@ -159,19 +190,21 @@ void IntegerReader<W>::patch(const Group& group, const std::byte* positions, W* 
   for (unsigned i = 0; i < group.exceptions; ++i) {
     const std::size_t position = load_le<std::uint8_t>(positions + i);
     most = std::max(most, position);
-    out[position % kGroup] += highs[i] << group.width;
+    W& word = out[position % kGroup];
+    word = static_cast<W>(word + (highs[i] << group.width));
   }
   if (most >= group.n) fail(group.head, "packed integers: an exception is outside its group");
 }
 
 /// `at` is a byte of the payload, or of a piece that was compressed, which is blamed then.
-template <Word W>
+template <class W>
 void IntegerReader<W>::fail(const std::byte* at, const char* detail) const {
   const auto bytes = source_.bytes;
   const bool inside = at >= bytes.data() && at <= bytes.data() + bytes.size();
   source_.fail(inside ? at : data_.data(), detail);
 }
 
+template class IntegerReader<std::uint8_t>;
 template class IntegerReader<std::uint32_t>;
 template class IntegerReader<std::uint64_t>;
 

@@ -12,8 +12,16 @@
 
 namespace dapple::detail::packed {
 
-/// Borrows its bytes. One thread: the piece that was decompressed last is kept.
-template <Word W>
+/// The piece that was decompressed last, for one thread.
+struct Piece {
+  const std::byte* of = nullptr;  // the compressed bytes
+  Array<std::byte> text;
+  std::size_t size = 0;
+};
+
+/// Borrows its bytes. Any thread. W may be narrower than integers are, which are given modulo its
+/// size.
+template <class W>
 class IntegerReader {
  public:
   IntegerReader() = default;
@@ -22,7 +30,9 @@ class IntegerReader {
 
   /// Integers [begin, end), of which the lowest `size` bytes count. REQUIRES end <= n. Throws
   /// corrupt.
-  void read(std::uint32_t begin, std::uint32_t end, W* out);
+  void read(std::uint32_t begin, std::uint32_t end, W* out, Piece& kept) const;
+  /// False where integers are added up, which is faster in words.
+  bool apart() const noexcept { return mode_ == Mode::offsets; }
   /// The bytes that `read` will look at.
   std::span<const std::byte> bytes_of(std::uint32_t begin, std::uint32_t end) const noexcept;
 
@@ -33,8 +43,9 @@ class IntegerReader {
     std::size_t n, bytes;
     unsigned width, exceptions, high;
   };
-  std::span<const std::byte> piece(std::size_t number);
-  void read_piece(std::size_t number, std::size_t begin, std::size_t end, W* out);
+  std::span<const std::byte> piece(std::size_t number, Piece& kept) const;
+  void read_piece(std::span<const std::byte> bytes, std::size_t n, std::size_t begin,
+                  std::size_t end, W* out) const;
   Group group_at(const std::byte* head, std::span<const std::byte> bodies, std::size_t n) const;
   void read_group(const Group& group, W* out) const;
   void patch(const Group& group, const std::byte* positions, W* out) const;
@@ -44,11 +55,10 @@ class IntegerReader {
   std::uint32_t n_ = 0;
   unsigned size_ = 0, base_bytes_ = 0;
   Mode mode_ = Mode::offsets;
+  std::uint8_t lag_ = 1;
   bool zstd_ = false;
   W reference_ = 0;
   std::span<const std::byte> ends_, data_;
-  Array<std::byte> text_;  // of a piece that was compressed
-  std::size_t text_of_ = ~std::size_t{0}, text_size_ = 0;
 };
 
 }  // namespace dapple::detail::packed

@@ -90,9 +90,12 @@ StreamReader<W>::StreamReader(const Source& source, std::span<const std::byte> p
     case Kind::marked:
       read_exceptions(in, n);
       [[fallthrough]];
-    case Kind::integers:
+    case Kind::integers: {
+      ByteReader again = in;
       integers_ = IntegerReader<W>(source, in, n, size);
+      if (size == 1) bytes_ = IntegerReader<std::uint8_t>(source, again, n, size);
       break;
+    }
     case Kind::split: {
       low_ = in.le<std::uint8_t>("the bits of the low part");
       if (low_ >= size * 8 || size * 8 - low_ > 16) {
@@ -145,7 +148,7 @@ void StreamReader<W>::read_exceptions(ByteReader& in, std::uint32_t n) {
 }
 
 template <Word W>
-void StreamReader<W>::words(std::uint32_t begin, std::uint32_t end, W* out) {
+void StreamReader<W>::words(std::uint32_t begin, std::uint32_t end, W* out, Pieces& kept) const {
   if (begin >= end) return;  // `out` may be null
   const std::size_t n = end - begin;
   switch (kind_) {
@@ -164,15 +167,15 @@ void StreamReader<W>::words(std::uint32_t begin, std::uint32_t end, W* out) {
       std::fill_n(out, n, static_cast<W>(load_word(raw_.data(), size_)));
       break;
     case Kind::integers:
-      integers_.read(begin, end, out);
+      integers_.read(begin, end, out, kept.integers);
       break;
     case Kind::dictionary:
-      integers_.read(begin, end, out);
+      integers_.read(begin, end, out, kept.integers);
       look_up(size_, n, out);
       break;
     case Kind::decimal:
     case Kind::marked:
-      integers_.read(begin, end, out);
+      integers_.read(begin, end, out, kept.integers);
       require_biased(n, out);
       decimals_to_floats(exponent_, mark_, n, out);
       patch(begin, end, out);
@@ -181,9 +184,9 @@ void StreamReader<W>::words(std::uint32_t begin, std::uint32_t end, W* out) {
       for (std::uint32_t at = begin; at < end;) {
         const std::uint32_t stop = std::min(end - at, kWords) + at;
         std::array<W, kWords> highs;
-        integers_.read(at, stop, highs.data());
+        integers_.read(at, stop, highs.data(), kept.integers);
         look_up(2, stop - at, highs.data());
-        lows_.read(at, stop, out + (at - begin));
+        lows_.read(at, stop, out + (at - begin), kept.lows);
         for (std::uint32_t i = 0; i < stop - at; ++i) out[at - begin + i] |= highs[i] << low_;
         at = stop;
       }
@@ -237,16 +240,20 @@ void StreamReader<W>::patch(std::uint32_t begin, std::uint32_t end, W* out) cons
 }
 
 template <Word W>
-void StreamReader<W>::read(std::uint32_t begin, std::uint32_t end, std::byte* out) {
+void StreamReader<W>::read(std::uint32_t begin, std::uint32_t end, std::byte* out,
+                           Pieces& kept) const {
   if (kind_ == Kind::raw && begin < end) {
     std::memcpy(out, raw_.data() + std::size_t{begin} * size_, std::size_t{end - begin} * size_);
     return;
+  }
+  if (kind_ == Kind::integers && size_ == 1 && bytes_.apart()) {
+    return bytes_.read(begin, end, reinterpret_cast<std::uint8_t*>(out), kept.integers);
   }
   for (std::uint32_t at = begin; at < end;) {
     // Runs end where pieces do.
     const std::uint32_t n = std::min(end - at, kWords - at % kWords);
     std::array<W, kWords> run;
-    words(at, at + n, run.data());
+    words(at, at + n, run.data(), kept);
     std::byte* const target = out + std::size_t{at - begin} * size_;
     if (size_ == sizeof(W)) {
       std::memcpy(target, run.data(), std::size_t{n} * size_);

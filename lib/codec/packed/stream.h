@@ -32,7 +32,12 @@ struct Mark {
   W integer, value;
 };
 
-/// Reads any part of a stream. Borrows its bytes. One thread.
+/// What was decompressed of a stream last, for one thread.
+struct Pieces {
+  Piece integers, lows;
+};
+
+/// Reads any part of a stream. Borrows its bytes. Any thread.
 template <Word W>
 class StreamReader {
  public:
@@ -43,9 +48,9 @@ class StreamReader {
 
   /// Values [begin, end), in the low bytes of words, of which the others are unspecified. REQUIRES
   /// end <= n. Throws corrupt.
-  void words(std::uint32_t begin, std::uint32_t end, W* out);
+  void words(std::uint32_t begin, std::uint32_t end, W* out, Pieces& kept) const;
   /// The same as `size` bytes each.
-  void read(std::uint32_t begin, std::uint32_t end, std::byte* out);
+  void read(std::uint32_t begin, std::uint32_t end, std::byte* out, Pieces& kept) const;
   /// Most of the bytes that reading values [begin, end) will look at.
   std::span<const std::byte> bytes_of(std::uint32_t begin, std::uint32_t end) const noexcept {
     if (kind_ == Kind::raw) return raw_.subspan(std::size_t{begin} * size_, (end - begin) * size_);
@@ -69,6 +74,7 @@ class StreamReader {
   std::optional<Mark<W>> mark_;             // of marked
   unsigned low_ = 0;                        // bits of the low part of split
   IntegerReader<W> integers_, lows_;
+  IntegerReader<std::uint8_t> bytes_;  // the same integers, of one byte
 };
 
 /// words[i], an integer with a bias, as the bits of that number times ten to the power of

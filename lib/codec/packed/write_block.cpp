@@ -51,6 +51,10 @@ auto with_words(ValueType type, const std::byte* first, std::size_t step, std::s
                 const F& f) {
   return visit_bits(type, [&](auto tag) {
     using W = std::conditional_t<sizeof tag == 8, std::uint64_t, std::uint32_t>;
+    const bool aligned = reinterpret_cast<std::uintptr_t>(first) % alignof(W) == 0;
+    if (sizeof tag == sizeof(W) && step == sizeof(W) && aligned) {
+      return f(std::span<const W>(reinterpret_cast<const W*>(first), n));
+    }
     Array<W> words(n);
     for (std::size_t i = 0; i < n; ++i) words[i] = load_le<decltype(tag)>(first + i * step);
     return f(std::span<const W>(words.begin(), words.end()));

@@ -46,16 +46,19 @@ DAPPLE_VECTORS void bit_lengths(const W* __restrict words, std::size_t n,
 template <Word W>
 class Transform {
  public:
-  Transform(const Integers<W>& integers, Mode mode)
-      : in_(integers), mode_(mode), mask_(static_cast<W>(low_bits(integers.size * 8))) {
+  Transform(const Integers<W>& integers, IntegerPlan plan)
+      : in_(integers),
+        mode_(plan.mode),
+        lag_(plan.lag),
+        mask_(static_cast<W>(low_bits(integers.size * 8))) {
     if (integers.words.empty()) return;
-    if (mode == Mode::offsets) {
+    if (mode_ == Mode::offsets) {
       reference_ = integers.is_signed ? least(W{1} << (integers.size * 8 - 1), 0, in_.words.size())
                                       : least(0, 0, in_.words.size());
-    } else if (mode == Mode::deltas) {
+    } else if (mode_ == Mode::deltas) {
       reference_ = least_delta();
     }
-    base_bytes_ = mode == Mode::offsets ? offset_base_bytes() : first_base_bytes();
+    base_bytes_ = mode_ == Mode::offsets ? offset_base_bytes() : first_base_bytes();
   }
 
   W reference() const noexcept { return reference_; }
@@ -71,7 +74,9 @@ class Transform {
       return base;
     }
     out[0] = 0;
-    for (std::size_t i = 1; i < n; ++i) out[i] = (in[i] - in[i - 1] - reference_) & mask_;
+    for (std::size_t i = 1; i < std::min(lag_, n); ++i)
+      out[i] = (in[i] - in[0] - reference_) & mask_;
+    for (std::size_t i = lag_; i < n; ++i) out[i] = (in[i] - in[i - lag_] - reference_) & mask_;
     if (mode_ == Mode::zigzag) {
       const unsigned top = in_.size * 8 - 1;
       for (std::size_t i = 1; i < n; ++i) {
@@ -120,6 +125,7 @@ class Transform {
 
   const Integers<W>& in_;
   const Mode mode_;
+  const std::size_t lag_;
   const W mask_;
   W reference_ = 0;
   unsigned base_bytes_ = 0;
@@ -130,15 +136,13 @@ template <Word W>
 void write_group(W* words, std::size_t n, unsigned step, Bytes& heads, Bytes& bodies) {
   std::array<std::uint8_t, kGroup> length_of;
   bit_lengths(words, n, length_of.data());
-  // Two counts in turn: most lengths are the same, and each would wait for the one before.
-  std::array<std::uint16_t, 65> lengths{}, others{};
-  for (std::size_t i = 0; i + 1 < n; i += 2) {
-    ++lengths[length_of[i]];
-    ++others[length_of[i + 1]];
-  }
-  if (n % 2 == 1) ++lengths[length_of[n - 1]];
+  // Four counts in turn: most lengths are the same, and each would wait for the one before.
+  std::array<std::array<std::uint8_t, 72>, 4> counts{};
+  for (std::size_t i = 0; i < n; ++i) ++counts[i % 4][length_of[i]];
+  std::array<std::uint16_t, 65> lengths;
   for (std::size_t i = 0; i < lengths.size(); ++i) {
-    lengths[i] = static_cast<std::uint16_t>(lengths[i] + others[i]);
+    lengths[i] =
+        static_cast<std::uint16_t>(counts[0][i] + counts[1][i] + counts[2][i] + counts[3][i]);
   }
   const GroupWidth best = best_width(lengths, n, step);
   for (const unsigned field : {best.width, best.exceptions, best.high}) {
@@ -152,20 +156,19 @@ void write_group(W* words, std::size_t n, unsigned step, Bytes& heads, Bytes& bo
   std::array<std::uint8_t, kGroup> places;
   std::size_t found = 0;
   for (std::size_t i = 0; i < n; ++i) {
-    const W high = words[i] >> best.width;
     places[found] = static_cast<std::uint8_t>(i);
-    words[found] = high;
-    found += high == 0 ? 0 : 1;
+    found += length_of[i] > best.width ? 1 : 0;
   }
+  for (std::size_t i = 0; i < found; ++i) words[i] = words[places[i]] >> best.width;
   std::memcpy(body + packed, places.data(), found);
   pack(words, found, best.high, body + packed + found);
 }
 
-void append_compressed(const Bytes& text, Bytes& out) {
+void append_compressed(const Bytes& text, int level, Bytes& out) {
   const std::size_t at = out.size();
   out.resize(at + ZSTD_compressBound(text.size()));
   const std::size_t size =
-      ZSTD_compress(out.data() + at, out.size() - at, text.data(), text.size(), 3);
+      ZSTD_compress(out.data() + at, out.size() - at, text.data(), text.size(), level);
   // With that much room, only memory can be short.
   if (ZSTD_isError(size) != 0) throw std::bad_alloc();
   out.resize(at + size);
@@ -198,9 +201,10 @@ template <Word W>
 bool write_integers(const Integers<W>& integers, IntegerPlan plan, Bytes& out) {
   const std::size_t n = integers.words.size();
   const std::size_t per_piece = kGroup * (plan.zstd ? kZstdPiece : kPlainPiece);
-  const Transform<W> transform(integers, plan.mode);
-  out.push_back(
-      static_cast<std::byte>(static_cast<std::uint8_t>(plan.mode) | (plan.zstd ? kZstdFlag : 0)));
+  const Transform<W> transform(integers, plan);
+  out.push_back(static_cast<std::byte>(static_cast<unsigned>(plan.mode) |
+                                       (plan.zstd ? kZstdFlag : 0U) |
+                                       (plan.lag - 1U) << kLagShift));
   out.push_back(static_cast<std::byte>(transform.base_bytes()));
   append_word(out, transform.reference(), integers.size);
   std::size_t end_at = out.size();
@@ -219,7 +223,7 @@ bool write_integers(const Integers<W>& integers, IntegerPlan plan, Bytes& out) {
     }
     heads.insert(heads.end(), bodies.begin(), bodies.end());
     if (plan.zstd) {
-      append_compressed(heads, out);
+      append_compressed(heads, plan.level, out);
     } else {
       out.insert(out.end(), heads.begin(), heads.end());
     }

@@ -32,7 +32,9 @@ struct Integers {
 
 struct IntegerPlan {
   Mode mode = Mode::offsets;
-  bool zstd = false;  // with widths of whole bytes
+  std::uint8_t lag = 1;  // of zigzag, up to kMostLag
+  bool zstd = false;     // with widths of whole bytes
+  int level = 3;         // of zstd
 };
 
 /// Appends the stream that `IntegerReader` reads. False, and `out` is unspecified, if it would take

@@ -22,19 +22,42 @@ struct Recipe {
   unsigned low = 0;  // of split
 };
 
-/// A sample of this size shows which recipe is best.
-constexpr std::size_t kSampleRun = 1024, kSampleRuns = 4;
+/// A sample of so many runs, up to this long, shows which recipe is best.
+constexpr std::size_t kSampleRun = 512, kLeastRun = 64, kSampleRuns = 4;
 
 template <Word W>
 std::vector<W> sample_of(std::span<const W> words) {
-  if (words.size() <= kSampleRun * kSampleRuns) return {words.begin(), words.end()};
+  const std::size_t length = std::clamp(words.size() / (4 * kSampleRuns), kLeastRun, kSampleRun);
+  if (words.size() <= length * kSampleRuns) return {words.begin(), words.end()};
   std::vector<W> sample;
-  sample.reserve(kSampleRun * kSampleRuns);
+  sample.reserve(length * kSampleRuns);
   for (std::size_t k = 0; k < kSampleRuns; ++k) {
-    const auto run = words.subspan((words.size() - kSampleRun) / (kSampleRuns - 1) * k, kSampleRun);
+    const auto run = words.subspan((words.size() - length) / (kSampleRuns - 1) * k, length);
     sample.insert(sample.end(), run.begin(), run.end());
   }
   return sample;
+}
+
+/// How far back the integer is that the next one differs from least: 3 in pixels of three colours.
+template <Word W>
+std::uint8_t find_lag(std::span<const W> sample, unsigned size) {
+  const unsigned unused = static_cast<unsigned>(sizeof(W) - size) * 8;
+  std::uint8_t best = 1;
+  std::uint64_t best_cost = ~std::uint64_t{0};
+  for (std::uint8_t lag = 1; lag <= kMostLag; ++lag) {
+    std::uint64_t cost = 0;
+    for (std::size_t i = kMostLag; i < sample.size(); ++i) {
+      const W difference = (sample[i] - sample[i - lag]) << unused;
+      const W top = W{0} - (difference >> (sizeof(W) * 8 - 1));
+      cost += static_cast<std::uint64_t>(std::bit_width((difference ^ top) >> unused));
+    }
+    // A longer one must be worth it.
+    if (lag == 1 || cost < best_cost - best_cost / 32) {
+      best_cost = cost;
+      best = lag;
+    }
+  }
+  return best;
 }
 
 template <Word W>
@@ -99,14 +122,15 @@ std::optional<int> find_exponent(std::span<const W> sample) {
   return best;
 }
 
-/// The bit to split floats at, so that the high parts are few.
+/// The bit to split floats at, so that the high parts are few; nothing if that makes them no
+/// smaller than `most` of what they are.
 template <Word W>
-unsigned find_split(std::span<const W> sample, unsigned size) {
-  std::vector<W> some(std::min<std::size_t>(sample.size(), 512)), highs(some.size());
+std::optional<unsigned> find_split(std::span<const W> sample, unsigned size, double most) {
+  std::vector<W> some(std::min<std::size_t>(sample.size(), 512));
   for (std::size_t i = 0; i < some.size(); ++i) some[i] = sample[i * sample.size() / some.size()];
   std::sort(some.begin(), some.end());
-  unsigned best = size * 8 - 1;
-  std::size_t best_cost = ~std::size_t{0};
+  std::optional<unsigned> best;
+  auto best_cost = static_cast<std::size_t>(static_cast<double>(some.size() * size * 8) * most);
   for (unsigned low = size * 8 - 1; low >= size * 8 - 16; --low) {
     std::vector<std::size_t> counts;
     for (std::size_t i = 0; i < some.size(); ++i) {
@@ -233,6 +257,9 @@ bool write_as(const Recipe& recipe, std::span<const W> words, const Values& valu
   }
 }
 
+/// Floats whose high part takes little less are as well left alone: that costs no reader anything.
+constexpr double kMostOfSplit = 0.8;
+
 template <Word W>
 std::vector<Recipe> recipes_for(std::span<const W> sample, const Values& values, Effort effort) {
   std::vector<Recipe> recipes;
@@ -243,16 +270,21 @@ std::vector<Recipe> recipes_for(std::span<const W> sample, const Values& values,
     recipes.push_back(recipe);
   };
   if (make_dictionary<W>(sample, sample.size() / 2, nullptr)) add({Kind::dictionary, {}, 0, 0});
-  constexpr std::array<Mode, 3> modes = {Mode::offsets, Mode::deltas, Mode::zigzag};
+  const auto add_modes = [&](Kind kind, int exponent) {
+    add({kind, {Mode::offsets}, exponent, 0});
+    add({kind, {Mode::deltas}, exponent, 0});
+    add({kind, {Mode::zigzag, find_lag(sample, values.size)}, exponent, 0});
+  };
   if (!values.is_float) {
-    for (const Mode mode : modes) add({Kind::integers, {mode, false}, 0, 0});
+    add_modes(Kind::integers, 0);
     return recipes;
   }
-  if (const auto exponent = find_exponent(sample)) {
-    for (const Mode mode : modes) add({Kind::decimal, {mode, false}, *exponent, 0});
+  if (const auto exponent = find_exponent(sample)) add_modes(Kind::decimal, *exponent);
+  const bool small = effort == Effort::small;
+  if (const auto low = find_split(sample, values.size, small ? 1 : kMostOfSplit)) {
+    add({Kind::split, {}, 0, *low});
   }
-  add({Kind::split, {}, 0, find_split(sample, values.size)});
-  if (effort == Effort::small) recipes.push_back({Kind::integers, {Mode::offsets, true}, 0, 0});
+  if (small) recipes.push_back({Kind::integers, {.zstd = true}, 0, 0});
   return recipes;
 }
 
@@ -262,16 +294,28 @@ std::vector<Recipe> ranked_recipes(std::span<const W> words, const Values& value
   if (words.empty()) return {};
   const std::vector<W> sample = sample_of(words);
   std::vector<std::pair<std::size_t, Recipe>> ranked;
-  for (const Recipe& recipe : recipes_for<W>(sample, values, effort)) {
+  const auto add = [&](const Recipe& recipe, std::size_t most) {
     Bytes bytes;
-    // What saves little is not worth its decoding.
-    const std::size_t most = sample.size() * values.size / 20 * 19;
     if (write_as<W>(recipe, sample, values, bytes) && bytes.size() <= most) {
       ranked.emplace_back(bytes.size(), recipe);
     }
+  };
+  // What saves little is not worth its decoding.
+  const std::size_t most = sample.size() * values.size / 20 * 19;
+  for (const Recipe& recipe : recipes_for<W>(sample, values, effort)) add(recipe, most);
+  const auto sort = [&] {
+    std::stable_sort(ranked.begin(), ranked.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+  };
+  sort();
+  if (effort == Effort::fast && !values.is_float) {
+    // Codes and numbers that come in no order have no other way to take fewer bits.
+    Recipe recipe = ranked.empty() ? Recipe{} : ranked[0].second;
+    recipe.plan.zstd = true;
+    recipe.plan.level = 1;
+    add(recipe, (ranked.empty() ? most : ranked[0].first) / 5 * 4);
+    sort();
   }
-  std::stable_sort(ranked.begin(), ranked.end(),
-                   [](const auto& a, const auto& b) { return a.first < b.first; });
   std::vector<Recipe> recipes;
   for (const auto& [size, recipe] : ranked) recipes.push_back(recipe);
   return recipes;

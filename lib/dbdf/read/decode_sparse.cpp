@@ -22,7 +22,9 @@ struct Stream {
   const Entry& entry;
   SparsePayload payload;
 
-  Stream(const Store& s, const Entry& e) : store(s), entry(e), payload(sparse_payload(s, e)) {}
+  Stream(const Store& s, const Entry& e) : Stream(s, e, s.payload(e)) {}
+  Stream(const Store& s, const Entry& e, HeldBytes bytes)
+      : store(s), entry(e), payload(s.blocks(), entry, std::move(bytes), s.payload_offset(e)) {}
 
   // Calls take(row, col, value bytes) for every entry inside `part`, of values of `kSize` bytes.
   template <std::size_t kSize, class Take>
@@ -150,6 +152,31 @@ std::optional<ValueType> one_type(const Schema& schema, std::uint64_t first, Ran
   return type;
 }
 
+void read_cells(const Stream& stream, const Part& part, const Target& out) {
+  const Entry& e = stream.entry;
+  if (e.value_type == out.type) {
+    return visit_bits(
+        out.type, [&](auto tag) { read_plain<decltype(tag), decltype(tag)>(stream, part, out); });
+  }
+  const bool done = visit_type(e.value_type, [&](auto from) {
+    return visit_type(out.type, [&](auto to) {
+      if constexpr (kPlain<decltype(from), decltype(to)>) {
+        read_plain<decltype(from), decltype(to)>(stream, part, out);
+        return true;
+      } else {
+        return false;
+      }
+    });
+  });
+  if (done) return;
+  visit_bits(e.value_type, [&](auto bits) {
+    scatter<sizeof bits>(
+        stream, part, out, [&](std::byte* cell, CellInBlock at, const std::byte* value) {
+          store_bits(out.type, cell, value_as(stream.store, stream.entry, at, value, out.type));
+        });
+  });
+}
+
 // Converts stored values to another type in batches before passing them on.
 class Widener {
  public:
@@ -194,28 +221,12 @@ class Widener {
 }  // namespace
 
 void read_sparse(const Store& store, const Entry& e, const Part& part, const Target& out) {
-  const Stream stream(store, e);
-  if (e.value_type == out.type) {
-    return visit_bits(
-        out.type, [&](auto tag) { read_plain<decltype(tag), decltype(tag)>(stream, part, out); });
-  }
-  const bool done = visit_type(e.value_type, [&](auto from) {
-    return visit_type(out.type, [&](auto to) {
-      if constexpr (kPlain<decltype(from), decltype(to)>) {
-        read_plain<decltype(from), decltype(to)>(stream, part, out);
-        return true;
-      } else {
-        return false;
-      }
-    });
-  });
-  if (done) return;
-  visit_bits(e.value_type, [&](auto bits) {
-    scatter<sizeof bits>(
-        stream, part, out, [&](std::byte* cell, CellInBlock at, const std::byte* value) {
-          store_bits(out.type, cell, value_as(stream.store, stream.entry, at, value, out.type));
-        });
-  });
+  Entry rows = e;  // a block of its own, of a few rows that are encoded apart
+  HeldBytes some = store.decoded_rows(e, part.rows, rows.stored);
+  if (some.data() == nullptr) return read_cells(Stream(store, e), part, out);
+  rows.pos.rx += part.rows.begin;
+  rows.rows = static_cast<std::uint32_t>(part.rows.size());
+  read_cells(Stream(store, rows, std::move(some)), {{0, part.rows.size()}, part.cols}, out);
 }
 
 void require_sparse_fits(const Store& store, const Entry& e, const Part& part, ValueType type) {
