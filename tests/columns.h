@@ -23,9 +23,9 @@ bool is_stored(T value) {
 }
 
 /// The columns of a list are those of `cells`, which are all of the matrix.
-template <Value T>
+template <Value T, class Col>
 void check_columns(const Matrix& m, std::span<const T> cells, std::span<const std::uint64_t> list,
-                   Csr<T>& out, const GatherOptions& options) {
+                   Csr<T, Col>& out, const GatherOptions& options) {
   gather_columns(m, list, out, options);
   REQUIRE(out.row_ptr.size() == list.size() + 1);
   REQUIRE(out.row_ptr[0] == 0);
@@ -56,9 +56,12 @@ inline void check_columns(Rng& rng, const Matrix& m) {
     using T = decltype(tag);
     const auto cells = m.read<T>({{0, m.rows()}, {0, m.cols()}}, {Absent::zero, 1});
     Csr<T> out;
+    Csr<T, std::uint32_t> narrow;
     for (const unsigned threads : {1U, 3U}) {
       const auto list = random_list(rng, m.cols());
-      check_columns<T>(m, cells, list, out, {.absent = Absent::zero, .threads = threads});
+      const GatherOptions options{.absent = Absent::zero, .threads = threads};
+      check_columns<T>(m, cells, list, out, options);
+      check_columns<T>(m, cells, list, narrow, options);
     }
   });
 }

@@ -48,6 +48,12 @@ void check_all(Rng& rng, const Matrix& m, unsigned threads) {
   REQUIRE(csr.row_ptr[0] == 0);
   REQUIRE(csr.row_ptr[rows.size()] == csr.values.size());
   REQUIRE(csr.values.size() == csr.col_idx.size());
+  Csr<float, std::uint32_t> narrow;
+  gather_csr(m, rows, narrow, options);
+  REQUIRE(test::list(narrow.row_ptr) == test::list(csr.row_ptr));
+  REQUIRE(std::equal(narrow.col_idx.begin(), narrow.col_idx.end(), csr.col_idx.begin(),
+                     csr.col_idx.end()));
+  REQUIRE(test::list(narrow.values) == test::list(csr.values));
   for (std::size_t k = 0; k < rows.size(); ++k) {
     std::uint64_t at = csr.row_ptr[k];
     for (std::size_t c = 0; c < width; ++c) {

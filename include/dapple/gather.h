@@ -66,9 +66,10 @@ void gather_rows(const BlockedObject& object, std::span<const std::uint64_t> row
 }
 
 /// Replaces `out`: its row k holds the cells of row rows[k] except +0.0, in ascending order of
-/// columns, which count from the first of `options.cols`. Reuses the memory of `out`.
-template <Value T>
-void gather_csr(const BlockedObject& object, std::span<const std::uint64_t> rows, Csr<T>& out,
+/// columns, which count from the first of `options.cols`. Reuses the memory of `out`. Col is u32 or
+/// u64; throws invalid_argument where it does not hold the columns.
+template <Value T, class Col>
+void gather_csr(const BlockedObject& object, std::span<const std::uint64_t> rows, Csr<T, Col>& out,
                 const GatherOptions& options = {});
 
 /// Replaces `out`: its row k holds the cells of column cols[k] except +0.0, in ascending order of
@@ -76,10 +77,10 @@ void gather_csr(const BlockedObject& object, std::span<const std::uint64_t> rows
 /// Of a matrix with a copy by column (sidecar.h), this costs what `gather_csr` does of its rows.
 /// Otherwise each strip of tiles that holds a wanted column is read once: O(entries of these
 /// strips), and memory for what is found. Absent cells that are to be NaN are unsupported. A copy
-/// that is damaged is passed over.
-template <Value T>
-void gather_columns(const BlockedObject& object, std::span<const std::uint64_t> cols, Csr<T>& out,
-                    const GatherOptions& options = {});
+/// that is damaged is passed over. Col must hold the rows.
+template <Value T, class Col>
+void gather_columns(const BlockedObject& object, std::span<const std::uint64_t> cols,
+                    Csr<T, Col>& out, const GatherOptions& options = {});
 
 /// Copies the value of cells[k] to out[k]. `options.cols` is not used.
 template <Value T>

@@ -75,8 +75,9 @@ class Matrix : public BlockedObject {
   /// over the blocks of the region, or a look at the copy by column, as above. Memory: the result,
   /// and whole COO blocks of which only some rows are wanted, or that have other blocks beside
   /// them.
-  template <Value T>
-  Csr<T> read_csr(const Region& region, const ReadOptions& options = {}) const;
+  /// Col is u32 or u64; throws invalid_argument where it does not hold the columns.
+  template <Value T, class Col = std::uint64_t>
+  Csr<T, Col> read_csr(const Region& region, const ReadOptions& options = {}) const;
 
  private:
   friend struct detail::ObjectMaker;

@@ -42,9 +42,9 @@ std::vector<T> Matrix::read(const Region& region, const ReadOptions& options) co
   });
 }
 
-template <Value T>
-Csr<T> Matrix::read_csr(const Region& region, const ReadOptions& options) const {
-  Csr<T> out;
+template <Value T, class Col>
+Csr<T, Col> Matrix::read_csr(const Region& region, const ReadOptions& options) const {
+  Csr<T, Col> out;
   detail::read_csr(*store_, region, options, out);
   return out;
 }
@@ -101,9 +101,10 @@ void Frame::read_rows(Range rows, std::span<const ColumnBuffer> columns,
   store_->read_rows(rows, columns, options);
 }
 
-#define DAPPLE_INSTANTIATE(T)                                                    \
-  template std::vector<T> Matrix::read(const Region&, const ReadOptions&) const; \
-  template Csr<T> Matrix::read_csr(const Region&, const ReadOptions&) const;     \
+#define DAPPLE_INSTANTIATE(T)                                                               \
+  template std::vector<T> Matrix::read(const Region&, const ReadOptions&) const;            \
+  template Csr<T, std::uint32_t> Matrix::read_csr(const Region&, const ReadOptions&) const; \
+  template Csr<T, std::uint64_t> Matrix::read_csr(const Region&, const ReadOptions&) const; \
   template std::vector<T> Frame::read_column(std::uint64_t, Range, const ReadOptions&) const;
 DAPPLE_FOR_EACH_VALUE(DAPPLE_INSTANTIATE)
 #undef DAPPLE_INSTANTIATE

@@ -17,11 +17,17 @@ CsrCollector<Col>::CsrCollector(std::uint64_t rows, std::uint64_t expected, cons
 }
 
 template <class Col>
-void CsrCollector<Col>::prepare(std::uint64_t row, std::uint64_t entries) {
+void CsrCollector<Col>::prepare(std::uint64_t row, std::uint64_t rows, std::uint64_t entries) {
   std::uint64_t* const row_ptr = out_.row_ptr.data();
   if (row > row_) std::fill(row_ptr + row_ + 1, row_ptr + row + 1, size_);
   row_ = std::max(row_, row);
-  if (entries > room_ - size_) reserve(std::max(size_ + entries, room_ + room_ / 2));
+  if (entries <= room_ - size_) return;
+  // If later rows are as long as those so far; but no more than a few times as much at once.
+  constexpr double least = 1.5, most = 8, spare = 1.02;
+  const double share =
+      static_cast<double>(out_.row_ptr.size()) / static_cast<double>(row + rows + 1);
+  const double growth = share <= 1 ? 1 : std::clamp(share * spare, least, most);
+  reserve(static_cast<std::uint64_t>(static_cast<double>(size_ + entries) * growth));
 }
 
 template <class Col>
@@ -29,7 +35,7 @@ void CsrCollector<Col>::add(std::uint64_t row, std::uint64_t rows, const std::ui
                             const Col* cols, const std::byte* values) {
   const std::uint64_t count = row_ptr[rows];
   const std::size_t size = size_of(out_.type);
-  prepare(row, count);
+  prepare(row, rows, count);
   std::copy_n(cols, count, this->cols() + size_);
   std::copy_n(values, count * size, values_ + size_ * size);
   for (std::uint64_t i = 0; i < rows; ++i) ends(row)[i] = size_ + row_ptr[i + 1];
@@ -38,7 +44,7 @@ void CsrCollector<Col>::add(std::uint64_t row, std::uint64_t rows, const std::ui
 
 template <class Col>
 void CsrCollector<Col>::finish() {
-  prepare(out_.row_ptr.size() - 1, 0);
+  prepare(out_.row_ptr.size() - 1, 0, 0);
   out_.col_idx.shorten(size_);
   out_.resize_values(size_, size_);
 }
@@ -58,6 +64,16 @@ void CsrCollector<Col>::reserve(std::uint64_t room) {
 
 template class CsrCollector<std::uint32_t>;
 template class CsrCollector<std::uint64_t>;
+
+template <class Col>
+void require_narrow(const Store& store, std::uint64_t n) {
+  if (n == 0 || n - 1 <= std::numeric_limits<Col>::max()) return;
+  throw Error(Errc::invalid_argument, store.file().name(), std::nullopt,
+              "the numbers of " + std::to_string(n) + " columns do not fit 32 bits; ask for 64");
+}
+
+template void require_narrow<std::uint32_t>(const Store&, std::uint64_t);
+template void require_narrow<std::uint64_t>(const Store&, std::uint64_t);
 
 void fail_memory(const Store& store, const Region& region) {
   throw Error(Errc::invalid_argument, store.file().name(), std::nullopt,

@@ -61,8 +61,9 @@ class CsrCollector {
   /// For `rows` rows, with room for `expected` entries at first.
   CsrCollector(std::uint64_t rows, std::uint64_t expected, const CsrOut<Col>& out);
 
-  /// Makes room for that many more entries; rows above `row` that have no end yet end here.
-  void prepare(std::uint64_t row, std::uint64_t entries);
+  /// Makes room for that many more entries of rows from `row` on, and for about as many of later
+  /// rows; rows above `row` that have no end yet end here.
+  void prepare(std::uint64_t row, std::uint64_t rows, std::uint64_t entries);
   /// Entries so far, and where the next ones go.
   std::uint64_t size() const noexcept { return size_; }
   Col* cols() const noexcept { return out_.col_idx.data(); }
@@ -98,8 +99,13 @@ void collect_csr(const Store& store, const Region& region, const ReadOptions& op
 
 /// The same for a region that suits the copy by column. False, and what `out` holds is unspecified,
 /// when there is none that could be used.
+template <class Col>
 bool collect_from_copy(const Store& store, const Region& region, const ReadOptions& options,
-                       const CsrOut<std::uint64_t>& out);
+                       const CsrOut<Col>& out);
+
+/// Throws invalid_argument unless Col holds `n` columns.
+template <class Col>
+void require_narrow(const Store& store, std::uint64_t n);
 
 template <Value T, class Col>
 void collect_csr(const Store& store, const Region& region, const ReadOptions& options,
@@ -108,9 +114,11 @@ void collect_csr(const Store& store, const Region& region, const ReadOptions& op
 }
 
 /// `Matrix::read_csr`, of any object, with the memory of `out`.
-template <Value T>
-void read_csr(const Store& store, const Region& region, const ReadOptions& options, Csr<T>& out) {
+template <Value T, class Col>
+void read_csr(const Store& store, const Region& region, const ReadOptions& options,
+              Csr<T, Col>& out) {
   store.require_inside(region);
+  require_narrow<Col>(store, region.cols.size());
   fill_memory(store, region, [&] {
     if (store.suits_copy(region) && collect_from_copy(store, region, options, csr_out(out))) return;
     collect_csr(store, region, options, out);

@@ -62,12 +62,12 @@ class CellGather {
   /// Puts the cells of a part that was found to `out`.
   void put(const RowPart& part, const Target& out) {
     if (part.block->way == BlockRows::Way::dense) return put_dense(part, out);
-    std::memset(out.data, 0, part.cols.size() * size_of(type_));
+    std::memset(out.data, 0, part.cols().size() * size_of(type_));
     if (part.stored == 0) return;
     cols_.reset(part.stored);
     values_.reset(part.stored * size_of(type_));
-    RowSink<std::uint64_t> sink{cols_.data(), values_.data()};
-    finder_.append(part, reader_, 0, sink);
+    RowSink<std::uint32_t> sink{cols_.data(), values_.data()};
+    finder_.append<std::uint32_t>(part, reader_, 0, sink);
     visit_bits(type_, [&](auto tag) {
       using Bits = decltype(tag);
       for (std::uint64_t k = 0; k < sink.size; ++k) {
@@ -81,7 +81,7 @@ class CellGather {
   void put_dense(const RowPart& part, const Target& out) const {
     const ValueType stored = part.block->value_type;
     const Schema& schema = store_.schema();
-    const std::size_t count = part.cols.size(), size = size_of(stored);
+    const std::size_t count = part.cols().size(), size = size_of(stored);
     // Values that may not fit what their columns declare need a closer look.
     if (part.at != nullptr && schema.kind == ObjectKind::matrix &&
         holds_all(schema.value_type, stored)) {
@@ -93,15 +93,14 @@ class CellGather {
         return;
       }
     }
-    store_.driver().read(store_, part.block->block.entry(), {{part.row, part.row + 1}, part.cols},
-                         out);
+    store_.driver().read(store_, part.block->block.entry(), {part.rows(), part.cols()}, out);
   }
 
   RowFinder finder_;
   const Store& store_;
-  RowReader<std::uint64_t> reader_;
+  RowReader<std::uint32_t> reader_;
   const ValueType type_;
-  Array<std::uint64_t> cols_;
+  Array<std::uint32_t> cols_;
   Array<std::byte> values_;
 };
 

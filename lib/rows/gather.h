@@ -38,15 +38,18 @@ Range require_columns(const Store& store, const GatherOptions& options);
 /// Throws invalid_argument when the list and the output overlap.
 void require_apart(const Store& store, const void* list, std::size_t list_bytes, const void* out,
                    std::size_t out_bytes);
-template <Value T>
-void require_apart(const Store& store, std::span<const std::uint64_t> list, const Csr<T>& out) {
+template <Value T, class Col>
+void require_apart(const Store& store, std::span<const std::uint64_t> list,
+                   const Csr<T, Col>& out) {
   const std::size_t bytes = list.size_bytes();
   require_apart(store, list.data(), bytes, out.row_ptr.data(), out.row_ptr.capacity() * 8);
-  require_apart(store, list.data(), bytes, out.col_idx.data(), out.col_idx.capacity() * 8);
+  require_apart(store, list.data(), bytes, out.col_idx.data(),
+                out.col_idx.capacity() * sizeof(Col));
 }
 
 /// Gathers the entries of rows in these columns. REQUIRES that they are inside the object.
+template <class Col>
 void gather_csr_to(const Store& store, std::span<const std::uint64_t> rows, Range cols,
-                   const CsrOut<std::uint64_t>& out, const GatherOptions& options);
+                   const CsrOut<Col>& out, const GatherOptions& options);
 
 }  // namespace dapple::detail

@@ -22,10 +22,11 @@ constexpr std::uint64_t kNearColumns = 16;
 constexpr std::uint64_t kWidestTable = std::uint64_t{1} << 22;
 constexpr std::uint32_t kNoSlot = ~std::uint32_t{0};
 
+template <class Col>
 class ColumnGather {
  public:
-  ColumnGather(const Store& store, std::span<const std::uint64_t> list,
-               const CsrOut<std::uint64_t>& out, const GatherOptions& options)
+  ColumnGather(const Store& store, std::span<const std::uint64_t> list, const CsrOut<Col>& out,
+               const GatherOptions& options)
       : store_(store), list_(list), out_(out), options_(options), cols_(list.begin(), list.end()) {
     std::sort(cols_.begin(), cols_.end());
     cols_.erase(std::unique(cols_.begin(), cols_.end()), cols_.end());
@@ -69,14 +70,15 @@ class ColumnGather {
 
   const Store& store_;
   const std::span<const std::uint64_t> list_;
-  const CsrOut<std::uint64_t>& out_;
+  const CsrOut<Col>& out_;
   const GatherOptions& options_;
   std::vector<std::uint64_t> cols_;  // wanted, ascending
   std::vector<Found> found_;         // those of a column in ascending order of rows
 };
 
 /// All columns between the first and the last are read, and dropped if not wanted.
-void ColumnGather::stream(Range slots) {
+template <class Col>
+void ColumnGather<Col>::stream(Range slots) {
   const std::uint64_t first = cols_[slots.begin], width = cols_[slots.end - 1] + 1 - first;
   std::vector<std::uint32_t> table(width, kNoSlot);
   std::vector<std::uint8_t> keep(width);
@@ -107,7 +109,8 @@ void ColumnGather::stream(Range slots) {
 }
 
 /// Puts what was found where the list wants it: columns that are listed again are copied.
-void ColumnGather::finish() const {
+template <class Col>
+void ColumnGather<Col>::finish() const {
   std::vector<std::uint64_t> count(cols_.size());
   for (const Found& f : found_) ++count[f.slot];
   std::vector<std::size_t> place(cols_.size(), list_.size());  // where in the list it is first
@@ -129,7 +132,7 @@ void ColumnGather::finish() const {
   for (std::size_t slot = 0; slot < cols_.size(); ++slot) next[slot] = out_.row_ptr[place[slot]];
   for (const Found& f : found_) {
     const std::uint64_t k = next[f.slot]++;
-    out_.col_idx[k] = f.row;
+    out_.col_idx[k] = static_cast<Col>(f.row);
     store_bits(out_.type, values + k * size, f.bits);
   }
   for (std::size_t k = 0; k < list_.size(); ++k) {
@@ -142,8 +145,9 @@ void ColumnGather::finish() const {
 
 }  // namespace
 
+template <class Col>
 bool collect_from_copy(const Store& store, const Region& region, const ReadOptions& options,
-                       const CsrOut<std::uint64_t>& out) {
+                       const CsrOut<Col>& out) {
   if (options.absent == Absent::nan) return false;  // an error
   std::vector<std::uint64_t> list(region.cols.size());
   std::iota(list.begin(), list.end(), region.cols.begin);
@@ -175,7 +179,7 @@ bool collect_from_copy(const Store& store, const Region& region, const ReadOptio
   for (std::uint64_t col = list.size(); col-- > 0;) {
     for (std::uint64_t k = col_ptr[col]; k < col_ptr[col + 1]; ++k) {
       const std::uint64_t at = --row_ptr[rows[k] + 1];
-      out.col_idx[at] = col;
+      out.col_idx[at] = static_cast<Col>(col);
       std::memcpy(to + at * size, values.data() + k * size, size);
     }
   }
@@ -185,14 +189,20 @@ bool collect_from_copy(const Store& store, const Region& region, const ReadOptio
   return true;
 }
 
+template bool collect_from_copy(const Store&, const Region&, const ReadOptions&,
+                                const CsrOut<std::uint32_t>&);
+template bool collect_from_copy(const Store&, const Region&, const ReadOptions&,
+                                const CsrOut<std::uint64_t>&);
+
 }  // namespace dapple::detail
 
 namespace dapple {
 
-template <Value T>
-void gather_columns(const BlockedObject& object, std::span<const std::uint64_t> cols, Csr<T>& out,
-                    const GatherOptions& options) {
+template <Value T, class Col>
+void gather_columns(const BlockedObject& object, std::span<const std::uint64_t> cols,
+                    Csr<T, Col>& out, const GatherOptions& options) {
   const detail::Store& store = object.store();
+  detail::require_narrow<Col>(store, store.schema().rows);
   for (std::size_t k = 0; k < cols.size(); ++k) {
     if (cols[k] >= store.schema().cols) {
       detail::fail_outside(store, "column", cols[k], k, store.schema().cols);
@@ -205,12 +215,14 @@ void gather_columns(const BlockedObject& object, std::span<const std::uint64_t> 
       })) {
     return;
   }
-  detail::ColumnGather(store, cols, arrays, options).run();
+  detail::ColumnGather<Col>(store, cols, arrays, options).run();
 }
 
-#define DAPPLE_INSTANTIATE(T)                                                                 \
-  template void gather_columns(const BlockedObject&, std::span<const std::uint64_t>, Csr<T>&, \
-                               const GatherOptions&);
+#define DAPPLE_INSTANTIATE(T)                                                        \
+  template void gather_columns(const BlockedObject&, std::span<const std::uint64_t>, \
+                               Csr<T, std::uint32_t>&, const GatherOptions&);        \
+  template void gather_columns(const BlockedObject&, std::span<const std::uint64_t>, \
+                               Csr<T, std::uint64_t>&, const GatherOptions&);
 DAPPLE_FOR_EACH_VALUE(DAPPLE_INSTANTIATE)
 #undef DAPPLE_INSTANTIATE
 

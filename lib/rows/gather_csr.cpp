@@ -12,10 +12,11 @@ namespace dapple::detail {
 namespace {
 
 /// Rows of a list, a chunk at a time.
+template <class Col>
 class CsrGather {
  public:
   CsrGather(const Store& store, std::span<const std::uint64_t> rows, Range cols,
-            const CsrOut<std::uint64_t>& out, const GatherOptions& options)
+            const CsrOut<Col>& out, const GatherOptions& options)
       : store_(store),
         rows_(rows),
         type_(out.type),
@@ -50,17 +51,16 @@ class CsrGather {
     Worker(const Store& store, Range cols, ValueType type, Absent absent)
         : finder(store, cols, absent), reader(store, type) {}
     RowFinder finder;
-    RowReader<std::uint64_t> reader;
-    BandArrays<std::uint64_t> arrays;
+    RowReader<Col> reader;
+    BandArrays<Col> arrays;
   };
 
   /// Decodes the rows that were found.
-  static void decode(Worker& worker, std::size_t count, RowSink<std::uint64_t>& out,
-                     std::uint64_t* ends) {
+  static void decode(Worker& worker, std::size_t count, RowSink<Col>& out, std::uint64_t* ends) {
     for (std::size_t i = 0; i < count; ++i) {
       worker.finder.use(i);
       for (const RowPart& part : worker.finder.parts(i)) {
-        worker.finder.append(part, worker.reader, part.first, out);
+        worker.finder.append(part, worker.reader, static_cast<Col>(part.first), out);
       }
       ends[i] = out.size;
     }
@@ -71,8 +71,8 @@ class CsrGather {
     store_.watched([&] {
       const RowFinder::Hold hold(worker.finder);
       worker.finder.find(chunk);
-      collector_.prepare(first, worker.finder.most());
-      RowSink<std::uint64_t> out{collector_.cols(), collector_.values(), collector_.size()};
+      collector_.prepare(first, chunk.size(), worker.finder.most());
+      RowSink<Col> out{collector_.cols(), collector_.values(), collector_.size()};
       decode(worker, chunk.size(), out, collector_.ends(first));
       collector_.added(first + chunk.size(), out.size);
     });
@@ -80,7 +80,7 @@ class CsrGather {
 
   void add_in_turn(Worker& worker, std::span<const std::uint64_t> chunk, std::size_t first,
                    Turn& turn) {
-    BandArrays<std::uint64_t>& arrays = worker.arrays;
+    BandArrays<Col>& arrays = worker.arrays;
     store_.watched([&] {
       // Who waits for its turn must hold nothing: the one before it may wait for that.
       const RowFinder::Hold hold(worker.finder);
@@ -98,24 +98,31 @@ class CsrGather {
   const std::span<const std::uint64_t> rows_;
   const ValueType type_;
   const GatherOptions& options_;
-  CsrCollector<std::uint64_t> collector_;
+  CsrCollector<Col> collector_;
   std::vector<std::unique_ptr<Worker>> workers_;
   std::uint64_t at_once_ = 1;
 };
 
 }  // namespace
 
+template <class Col>
 void gather_csr_to(const Store& store, std::span<const std::uint64_t> rows, Range cols,
-                   const CsrOut<std::uint64_t>& out, const GatherOptions& options) {
-  CsrGather(store, rows, cols, out, options).run();
+                   const CsrOut<Col>& out, const GatherOptions& options) {
+  require_narrow<Col>(store, cols.size());
+  CsrGather<Col>(store, rows, cols, out, options).run();
 }
+
+template void gather_csr_to(const Store&, std::span<const std::uint64_t>, Range,
+                            const CsrOut<std::uint32_t>&, const GatherOptions&);
+template void gather_csr_to(const Store&, std::span<const std::uint64_t>, Range,
+                            const CsrOut<std::uint64_t>&, const GatherOptions&);
 
 }  // namespace dapple::detail
 
 namespace dapple {
 
-template <Value T>
-void gather_csr(const BlockedObject& object, std::span<const std::uint64_t> rows, Csr<T>& out,
+template <Value T, class Col>
+void gather_csr(const BlockedObject& object, std::span<const std::uint64_t> rows, Csr<T, Col>& out,
                 const GatherOptions& options) {
   const detail::Store& store = object.store();
   const Range cols = detail::require_columns(store, options);
@@ -124,9 +131,11 @@ void gather_csr(const BlockedObject& object, std::span<const std::uint64_t> rows
   detail::gather_csr_to(store, rows, cols, detail::csr_out(out), options);
 }
 
-#define DAPPLE_INSTANTIATE(T)                                                             \
-  template void gather_csr(const BlockedObject&, std::span<const std::uint64_t>, Csr<T>&, \
-                           const GatherOptions&);
+#define DAPPLE_INSTANTIATE(T)                                                    \
+  template void gather_csr(const BlockedObject&, std::span<const std::uint64_t>, \
+                           Csr<T, std::uint32_t>&, const GatherOptions&);        \
+  template void gather_csr(const BlockedObject&, std::span<const std::uint64_t>, \
+                           Csr<T, std::uint64_t>&, const GatherOptions&);
 DAPPLE_FOR_EACH_VALUE(DAPPLE_INSTANTIATE)
 #undef DAPPLE_INSTANTIATE
 

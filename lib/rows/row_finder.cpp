@@ -35,10 +35,8 @@ void prefetch_lines(const std::byte* at, std::size_t bytes) noexcept {
 /// Calls f(first byte, bytes) for the bytes that a part will look at.
 template <class F>
 void each_range(const RowPart& part, const F& f) {
-  if (part.at != nullptr && part.bytes != 0) f(part.at, part.bytes);
-  for (const auto range : part.encoded) {
-    if (!range.empty()) f(range.data(), range.size());
-  }
+  if (part.bytes != 0) f(part.at, part.bytes);
+  if (part.value_bytes != 0) f(part.at + part.to_values, part.value_bytes);
 }
 
 }  // namespace
@@ -56,15 +54,10 @@ std::uint64_t RowFinder::parts_per_row() const noexcept {
 /// A part of a row of the object, in a block whose first cell this is.
 void RowFinder::add(std::uint64_t number, BlockPos first, Range cols, std::uint64_t row) {
   numbers_.push_back(number);
-  parts_.push_back({nullptr,
-                    nullptr,
-                    row - first.rx,
-                    {cols.begin - first.cx, cols.end - first.cx},
-                    cols.begin - cols_.begin,
-                    {},
-                    0,
-                    0,
-                    {}});
+  // A block has fewer than 2^32 rows and columns.
+  const auto in_block = [](std::uint64_t n) { return static_cast<std::uint32_t>(n); };
+  parts_.push_back({nullptr, nullptr, cols.begin - cols_.begin, 0, 0, in_block(row - first.rx),
+                    in_block(cols.begin - first.cx), in_block(cols.end - first.cx), 0, 0, 0});
 }
 
 void RowFinder::find(std::span<const std::uint64_t> rows) {
@@ -172,13 +165,13 @@ void RowFinder::locate(RowPart& part) const {
     case BlockRows::Way::empty:
       return;
     case BlockRows::Way::dense:
-      part.stored = part.cols.size();
+      part.stored = part.cols().size();
       if (rows.data == nullptr) return;
-      part.at = rows.data + part.row * rows.row_step + part.cols.begin * size;
-      part.bytes = up_to_32_bits(part.cols.size() * size);
+      part.at = rows.data + part.row * rows.row_step + part.col_begin * size;
+      part.bytes = up_to_32_bits(part.stored * size);
       return;
     case BlockRows::Way::kept:
-      part.stored = rows.block.kept().in({part.row, part.row + 1}).size();
+      part.stored = rows.block.kept().in(part.rows()).size();
       return;
     case BlockRows::Way::csr:
     case BlockRows::Way::encoded:
@@ -186,29 +179,34 @@ void RowFinder::locate(RowPart& part) const {
       break;
   }
   if (rows.positions != nullptr) {
-    const std::uint64_t before = rows.positions[part.row];
-    part.start = {part.row, before};
-    part.stored = rows.positions[part.row + 1] - before;
+    part.before = rows.positions[part.row];
+    part.stored = rows.positions[part.row + 1] - part.before;
   } else {
     const Entry& entry = rows.block.entry();
-    part.start = rows.directory.cursor(part.row);
-    rows.block.skip(part.row, part.start);
-    RowCursor end = part.start;
-    rows.block.skip(part.row + 1, end);
-    part.stored = end.entries - part.start.entries;
-    if (rows.stored_directory && !rows.directory.agrees(part.start, part.stored, entry)) {
+    RowCursor start = rows.directory.cursor(part.row);
+    rows.block.skip(part.row, start);
+    RowCursor end = start;
+    rows.block.skip(part.rows().end, end);
+    part.before = start.entries;
+    part.stored = end.entries - start.entries;
+    if (rows.stored_directory && !rows.directory.agrees(start, part.stored, entry)) {
       fail_directory(rows);
     }
   }
   if (rows.way == BlockRows::Way::arrays) return;
   if (rows.way == BlockRows::Way::encoded) {
-    const auto begin = static_cast<std::uint32_t>(part.start.entries);
-    part.encoded =
+    const auto begin = static_cast<std::uint32_t>(part.before);
+    // Values come after columns, in a payload of at most 4 GiB.
+    const auto [cols, values] =
         rows.block.encoded().bytes_of(begin, begin + static_cast<std::uint32_t>(part.stored));
-    part.bytes = up_to_32_bits(part.encoded[0].size() + part.encoded[1].size());
+    part.at = cols.empty() ? values.data() : cols.data();
+    part.bytes = up_to_32_bits(cols.size());
+    part.to_values =
+        values.empty() ? 0 : up_to_32_bits(static_cast<std::uint64_t>(values.data() - part.at));
+    part.value_bytes = up_to_32_bits(values.size());
     return;
   }
-  part.at = rows.data + part.row * 4 + part.start.entries * (4 + size);
+  part.at = rows.data + std::size_t{part.row} * 4 + part.before * (4 + size);
   part.bytes = up_to_32_bits(4 + part.stored * (4 + size));
 }
 
@@ -219,7 +217,7 @@ void RowFinder::ask_for_parts() {
   if (!file.may_wait()) return;
   ranges_.clear();
   for (const RowPart& part : parts_) {
-    if (part.bytes == 0 || !part.block->block.held().is_mapped()) continue;
+    if (part.at == nullptr || !part.block->block.held().is_mapped()) continue;
     each_range(part, [&](const std::byte* at, std::size_t bytes) {
       const auto offset = static_cast<std::uint64_t>(at - part.block->data);
       ranges_.push_back({part.block->payload_at + offset, part.block->payload_at + offset + bytes});
@@ -238,9 +236,11 @@ void RowFinder::use(std::size_t i) noexcept {
   for (; asked_ < parts_.size() && ahead_ < kBytesAhead; ++asked_) {
     const RowPart& part = parts_[asked_];
     each_range(part, prefetch_lines);
-    ahead_ += part.bytes;
+    ahead_ += part.bytes + part.value_bytes;
   }
-  for (const RowPart& part : parts(i)) ahead_ -= std::min<std::size_t>(ahead_, part.bytes);
+  for (const RowPart& part : parts(i)) {
+    ahead_ -= std::min<std::size_t>(ahead_, part.bytes + part.value_bytes);
+  }
 }
 
 void RowFinder::fail_directory(const IndexedRows& block) const {
@@ -249,21 +249,27 @@ void RowFinder::fail_directory(const IndexedRows& block) const {
                   " is not that of its rows; repair the file to renew it");
 }
 
-void RowFinder::append(const RowPart& part, RowReader<std::uint64_t>& reader, std::uint64_t first,
-                       RowSink<std::uint64_t>& out) const {
+template <class Col>
+void RowFinder::append(const RowPart& part, RowReader<Col>& reader, Col first,
+                       RowSink<Col>& out) const {
   const IndexedRows& rows = *part.block;
-  const WantedCols<std::uint64_t> wanted{part.cols, first};
+  const WantedCols<Col> wanted{part.cols(), first};
   if (rows.way == BlockRows::Way::csr) {
     if (load_le<std::uint32_t>(part.at) != part.stored) {
       if (rows.stored_directory) fail_directory(rows);
       store_.file().fail_changed("block " + text(rows.block.entry().pos));
     }
-    const StoredRow row{rows.block.payload(), static_cast<std::uint32_t>(part.row), part.at + 4,
+    const StoredRow row{rows.block.payload(), part.row, part.at + 4,
                         static_cast<std::uint32_t>(part.stored)};
     return reader.append(rows.block, row, wanted, out);
   }
   std::uint64_t end = 0;
-  reader.append(rows.block, {part.row, part.row + 1}, part.start, part.stored, wanted, out, &end);
+  reader.append(rows.block, part.rows(), {part.row, part.before}, part.stored, wanted, out, &end);
 }
+
+template void RowFinder::append(const RowPart&, RowReader<std::uint32_t>&, std::uint32_t,
+                                RowSink<std::uint32_t>&) const;
+template void RowFinder::append(const RowPart&, RowReader<std::uint64_t>&, std::uint64_t,
+                                RowSink<std::uint64_t>&) const;
 
 }  // namespace dapple::detail

@@ -2,7 +2,6 @@
 // overlap.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -15,18 +14,23 @@
 
 namespace dapple::detail {
 
-/// What one block has of a row.
+/// What one block has of a row: a cache line of it, since there are many.
 struct RowPart {
   const IndexedRows* block;
   const std::byte* at;   // the first wanted value of a dense block in place; the count of a row of
-                         // CSR entries, which its entries follow; otherwise nullptr
-  std::uint64_t row;     // in the block
-  Range cols;            // wanted ones, in the block
-  std::uint64_t first;   // column of the result where they begin
-  RowCursor start;       // of a block with a cursor,
-  std::uint64_t stored;  //   and the entries of the row; otherwise the most that there can be
-  std::uint32_t bytes;   // from `at` on, at most 4 GiB
-  std::array<std::span<const std::byte>, 2> encoded;  // of a row of encoded entries
+                         // CSR entries, which its entries follow; their encoded columns;
+                         // or nullptr
+  std::uint64_t first;   // column of the result where the wanted ones begin
+  std::uint64_t before;  // of a block with a cursor: its entries above the row,
+  std::uint64_t stored;  //   and those of the row; otherwise the most that there can be
+  std::uint32_t row;     // in the block
+  std::uint32_t col_begin, col_end;  // wanted ones, in the block
+  std::uint32_t bytes;               // from `at` on, at most 4 GiB
+  std::uint32_t to_values;           // of encoded entries: from `at` to the values,
+  std::uint32_t value_bytes;         //   and how many bytes of them there are
+
+  Range cols() const noexcept { return {col_begin, col_end}; }
+  Range rows() const noexcept { return {row, std::uint64_t{row} + 1}; }
 };
 
 /// For one worker.
@@ -67,8 +71,8 @@ class RowFinder {
   void use(std::size_t i) noexcept;
 
   /// Appends the wanted entries of a part.
-  void append(const RowPart& part, RowReader<std::uint64_t>& reader, std::uint64_t first,
-              RowSink<std::uint64_t>& out) const;
+  template <class Col>
+  void append(const RowPart& part, RowReader<Col>& reader, Col first, RowSink<Col>& out) const;
 
  private:
   void add(std::uint64_t number, BlockPos first, Range cols, std::uint64_t row);

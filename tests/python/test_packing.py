@@ -105,3 +105,17 @@ def test_packed_files_are_put_together(tmp_path, pack):
         out = tmp_path / f"{axis}.dbdf"
         dp.concat([tmp_path / "a.dbdf"] * 2, out, axis=axis, tile=(25, 25), pack=pack)
         np.testing.assert_array_equal(dp.open(out)[:], np.concatenate([cells, cells], axis))
+
+
+def test_estimate_packing_is_what_a_small_file_takes(make, tmp_path):
+    s = sp.random_array((300, 900), density=0.2, rng=np.random.default_rng(5), format="csr")
+    s.data = np.ceil(s.data * 5)
+    m = make(s)
+    for pack in PACKS:
+        plain, packed = dp.estimate_packing(m.path, pack)
+        dp.convert(m, tmp_path / f"{pack}.dbdf", pack=pack)
+        assert packed == os.path.getsize(tmp_path / f"{pack}.dbdf") < plain
+        assert (plain, packed) == dp.estimate_packing(m, pack)
+    assert plain == os.path.getsize(m.path)
+    with pytest.raises(dp.InvalidArgumentError, match="'none'"):
+        dp.estimate_packing(m.path, "none")
