@@ -33,7 +33,7 @@ from .errors import (
     UnsupportedError,
 )
 from .expressions import Condition
-from .files import formats, index, info, repair, verify
+from .files import estimate_packing, formats, index, info, repair, verify
 from .frame import Frame
 from .join import append, concat
 from .loader import loader
@@ -91,6 +91,7 @@ __all__ = [
     "concat",
     "convert",
     "dataset",
+    "estimate_packing",
     "formats",
     "frame_writer",
     "index",

@@ -265,6 +265,7 @@ def repair(
     src: str | os.PathLike[str], dst: str | os.PathLike[str], write: WriteOptions,
     options: OpenOptions, progress: Any,
 ) -> tuple[list[Any], int, int, int, Summary]: ...  # fmt: skip
+def estimate_packing(handle: Object, threads: int | None, /) -> tuple[int, int, int]: ...
 def index(
     path: str | os.PathLike[str], options: OpenOptions, statistics: bool, threads: int | None,
     progress: Any,

@@ -14,6 +14,7 @@
 #include "at_work.h"
 #include "core.h"
 #include "dapple/concat.h"
+#include "dapple/packing.h"
 #include "interruptible.h"
 #include "numpy_api.h"
 #include "progress.h"
@@ -159,6 +160,18 @@ nb::object repair_file(const fs::path& in, const fs::path& out, const dapple::Wr
                         made.meanings_lost, to_tuple(made.written));
 }
 
+/// (plain, fast, small): bytes.
+nb::object packing_of(const Handle& handle, Threads threads) {
+  const auto object = variant_of(handle);
+  dapple::ConvertOptions options;
+  options.threads = threads;
+  const auto found = [&] {
+    const WithoutGil release;
+    return dapple::estimate_packing(object, options);
+  }();
+  return nb::make_tuple(found.plain, found.fast, found.small);
+}
+
 std::optional<fs::path> write_index(const fs::path& path, const dapple::OpenOptions& options,
                                     bool statistics, Threads threads, nb::object progress) {
   const Progress report(std::move(progress));
@@ -229,6 +242,7 @@ void bind_files(nb::module_& m) {
         nb::arg("progress").none());
   m.def("repair", &repair_file, nb::arg("src"), nb::arg("dst"), nb::arg("write"),
         nb::arg("options"), nb::arg("progress").none());
+  m.def("estimate_packing", &packing_of);
   m.def("index", &write_index, nb::arg("path"), nb::arg("options"), nb::arg("statistics"),
         nb::arg("threads"), nb::arg("progress").none());
   m.def("copy_columns", &copy_columns, nb::arg("path"), nb::arg("options"), nb::arg("sync"),

@@ -282,6 +282,27 @@ def repair(
     return RepairReport(lost, kept, gone, meanings, WriteSummary(*written))
 
 
+def estimate_packing(
+    source: Path | Matrix | Frame, pack: str = "fast", *, threads: int | None = 1, **options: Any
+) -> tuple[int, int]:
+    """Bytes of a dbdf file of the whole object, plain and packed, before it is written.
+
+    Of a large object, runs of its rows are written to temporary files and measured: then both are
+    estimates.
+
+    Args:
+        source: a file of any format, or what `open` gave.
+        pack: ``"fast"`` or ``"small"``, as of `write`.
+        threads: as of `convert`.
+        options: as of `open`.
+    """
+    if pack not in ("fast", "small"):
+        raise InvalidArgumentError(f"pack is 'fast' or 'small', not {pack!r}")
+    opened = source if isinstance(source, Matrix | Frame) else open(source, **options)
+    plain, fast, small = _core.estimate_packing(opened, threads)
+    return plain, fast if pack == "fast" else small
+
+
 def index(
     path: Path,
     *,

@@ -5,10 +5,11 @@
 #include <limits>
 #include <optional>
 #include <string>
-#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "at_work.h"
+#include "interruptible.h"
 #include "numpy_api.h"
 #include "progress.h"
 
@@ -21,73 +22,48 @@ using dapple::Range;
 using dapple::Region;
 using dapple::ValueType;
 
-// Rows that are gathered at once, so that what is put together from them takes little memory twice.
-constexpr std::size_t kGatheredAtOnce = 1 << 16;
-// Stored values that are decoded between two looks at signals.
-constexpr double kEntriesAtOnce = 1 << 24;
+/// Calls f(tag) with the type of indices: 32 bits if they hold `n` columns, and SciPy's signed
+/// ones.
+template <class F>
+auto with_index(std::uint64_t n, const F& f) {
+  return n <= std::numeric_limits<std::int32_t>::max() ? f(std::uint32_t{}) : f(std::uint64_t{});
+}
 
-/// Sparse rows put together from parts, with indices as narrow as SciPy likes them.
-template <class T>
-class CsrParts {
- public:
-  explicit CsrParts(std::uint64_t cols) : cols_(cols) {}
+/// The same indices, signed, in arrays of `Index`; as they are if that is as wide.
+template <class Index, class Col>
+nb::object as_indices(Array<Col>&& cols) {
+  constexpr ValueType type = dapple::value_type_of<Index>();
+  if constexpr (sizeof(Index) == sizeof(Col)) return adopt_array(std::move(cols), type);
+  Array<Index> out(cols.size());
+  std::transform(cols.begin(), cols.end(), out.data(),
+                 [](Col col) { return static_cast<Index>(col); });
+  return adopt_array(std::move(out));
+}
 
-  void add(dapple::Csr<T>&& part) {
-    entries_ += part.values.size();
-    rows_ += part.row_ptr.size() - 1;
-    parts_.push_back(std::move(part));
-  }
+/// (data, indices, indptr), the latter two of one type and as narrow as SciPy likes them.
+template <class T, class Col>
+nb::object arrays_of(dapple::Csr<T, Col>&& made) {
+  const auto give = [&](auto index) {
+    using Index = decltype(index);
+    return nb::make_tuple(adopt_array(std::move(made.values)),
+                          as_indices<Index>(std::move(made.col_idx)),
+                          as_indices<Index>(std::move(made.row_ptr)));
+  };
+  const bool few = made.values.size() <= std::numeric_limits<std::int32_t>::max();
+  return sizeof(Col) == 4 && few ? give(std::int32_t{}) : give(std::int64_t{});
+}
 
-  nb::object finish() {
-    constexpr std::uint64_t most = std::numeric_limits<std::int32_t>::max();
-    return entries_ <= most && cols_ <= most ? put_together<std::int32_t>()
-                                             : put_together<std::int64_t>();
-  }
-
- private:
-  template <class Index>
-  nb::object put_together() {
-    Array<Index> row_ptr(rows_ + 1), col_idx(entries_);
-    Array<T> values;
-    if (parts_.size() == 1) {
-      values = std::move(parts_[0].values);
-    } else {
-      values.reset(entries_);
-    }
-    std::uint64_t row = 0, entry = 0;
-    row_ptr[0] = 0;
-    for (dapple::Csr<T>& part : parts_) {
-      {
-        const WithoutGil release;
-        for (std::size_t r = 1; r < part.row_ptr.size(); ++r) {
-          row_ptr[++row] = static_cast<Index>(entry + part.row_ptr[r]);
-        }
-        std::transform(part.col_idx.begin(), part.col_idx.end(), col_idx.data() + entry,
-                       [](std::uint64_t col) { return static_cast<Index>(col); });
-        std::copy(part.values.begin(), part.values.end(), values.data() + entry);
-        entry += part.col_idx.size();
-        part = {};
-      }
-      check_signals();
-    }
-    return nb::make_tuple(adopt_array(std::move(values)), adopt_array(std::move(col_idx)),
-                          adopt_array(std::move(row_ptr)));
-  }
-
-  std::uint64_t cols_, entries_ = 0, rows_ = 0;
-  std::vector<dapple::Csr<T>> parts_;
-};
-
-/// Of `wanted` sparse rows of so many columns, those of which a piece is made.
-std::uint64_t rows_at_once(const dapple::Matrix& matrix, std::uint64_t wanted, std::uint64_t cols) {
+/// Whether reading takes so long that Ctrl-C must be seen meanwhile.
+bool is_long(const dapple::Matrix& matrix, const Region& region) {
+  const auto cells_of = [](std::uint64_t rows, std::uint64_t cols) {
+    return static_cast<double>(rows) * static_cast<double>(cols);
+  };
+  const double wanted = cells_of(region.rows.size(), region.cols.size());
   // Of few cells nobody need know how many blocks of the file store.
-  const double most = static_cast<double>(wanted) * static_cast<double>(cols);
-  if (most <= kEntriesAtOnce) return std::max<std::uint64_t>(wanted, 1);
-  const double cells = static_cast<double>(matrix.rows()) * static_cast<double>(matrix.cols());
-  const double share = static_cast<double>(matrix.counts().stored) / std::max(cells, 1.0);
-  const double per_row = share * static_cast<double>(cols);
-  const double rows = kEntriesAtOnce / std::max(per_row, 1.0);
-  return rows >= static_cast<double>(wanted) ? wanted : static_cast<std::uint64_t>(rows) + 1;
+  if (wanted <= static_cast<double>(kLongWork)) return false;
+  const double all = cells_of(matrix.rows(), matrix.cols());
+  return static_cast<double>(matrix.counts().stored) / all * wanted >
+         static_cast<double>(kLongWork);
 }
 
 [[noreturn]] void fail_target(const std::string& what) {
@@ -164,22 +140,15 @@ nb::object gather_csr(const dapple::Matrix& matrix, std::span<const std::int64_t
                       dapple::Absent absent) {
   const Progress progress;
   const auto options = watching(progress, cols, absent);
-  const auto all = as_positions(rows);
-  const std::size_t step = rows_at_once(matrix, std::min(all.size(), kGatheredAtOnce), cols.size());
   return dapple::visit_type(matrix.value_type(), [&](auto tag) {
-    using T = decltype(tag);
-    CsrParts<T> parts(cols.size());
-    for (std::size_t done = 0; done < all.size(); done += step) {
-      dapple::Csr<T> made;
+    return with_index(cols.size(), [&](auto col) {
+      dapple::Csr<decltype(tag), decltype(col)> made;
       {
         const WithoutGil release;
-        const auto part = all.subspan(done, std::min(step, all.size() - done));
-        dapple::gather_csr(matrix, part, made, options);
+        dapple::gather_csr(matrix, as_positions(rows), made, options);
       }
-      parts.add(std::move(made));
-      check_signals();
-    }
-    return parts.finish();
+      return arrays_of(std::move(made));
+    });
   });
 }
 
@@ -188,16 +157,14 @@ nb::object gather_columns(const dapple::Matrix& matrix, std::span<const std::int
   const Progress progress;
   const auto options = watching(progress, std::nullopt, absent, threads);
   return dapple::visit_type(matrix.value_type(), [&](auto tag) {
-    using T = decltype(tag);
-    dapple::Csr<T> made;
-    {
-      // All at once: without a copy by column, each call goes through strips of the file.
-      const WithoutGil release;
-      dapple::gather_columns(matrix, as_positions(cols), made, options);
-    }
-    CsrParts<T> parts(matrix.rows());
-    parts.add(std::move(made));
-    return parts.finish();
+    return with_index(matrix.rows(), [&](auto row) {
+      dapple::Csr<decltype(tag), decltype(row)> made;
+      {
+        const WithoutGil release;
+        dapple::gather_columns(matrix, as_positions(cols), made, options);
+      }
+      return arrays_of(std::move(made));
+    });
   });
 }
 
@@ -228,23 +195,14 @@ void gather_cells(const dapple::Matrix& matrix, std::span<const std::int64_t> ro
   });
 }
 
-nb::object read_csr(const dapple::Matrix& matrix, const Region& region,
+nb::object read_csr(const std::shared_ptr<const dapple::Matrix>& matrix, const Region& region,
                     const dapple::ReadOptions& options) {
-  const std::uint64_t step = rows_at_once(matrix, region.rows.size(), region.cols.size());
-  return dapple::visit_type(matrix.value_type(), [&](auto tag) {
-    using T = decltype(tag);
-    CsrParts<T> parts(region.cols.size());
-    std::uint64_t row = region.rows.begin;
-    do {
-      const std::uint64_t end = row + std::min(region.rows.end - row, step);
-      {
-        const WithoutGil release;
-        parts.add(matrix.read_csr<T>({{row, end}, region.cols}, options));
-      }
-      row = end;
-      check_signals();
-    } while (row < region.rows.end);
-    return parts.finish();
+  return dapple::visit_type(matrix->value_type(), [&](auto tag) {
+    return with_index(region.cols.size(), [&](auto col) {
+      return arrays_of(interruptible(is_long(*matrix, region), [matrix, region, options] {
+        return matrix->template read_csr<decltype(tag), decltype(col)>(region, options);
+      }));
+    });
   });
 }
 

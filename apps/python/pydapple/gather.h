@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 
 #include "core.h"
@@ -41,7 +42,7 @@ void gather_cells(const dapple::Matrix& matrix, std::span<const std::int64_t> ro
                   std::span<const std::int64_t> cols, nb::handle out, dapple::Absent absent);
 
 /// (data, indices, indptr) of a rectangle.
-nb::object read_csr(const dapple::Matrix& matrix, const dapple::Region& region,
-                    const dapple::ReadOptions& options);
+nb::object read_csr(const std::shared_ptr<const dapple::Matrix>& matrix,
+                    const dapple::Region& region, const dapple::ReadOptions& options);
 
 }  // namespace pydapple

@@ -138,7 +138,7 @@ nb::object read_sparse(const MatrixHandle& handle, std::uint64_t row_begin, std:
                        std::uint64_t col_begin, std::uint64_t col_end, int absent,
                        Threads threads) {
   const auto matrix = handle.share_matrix();
-  return read_csr(*matrix, {{row_begin, row_end}, {col_begin, col_end}},
+  return read_csr(matrix, {{row_begin, row_end}, {col_begin, col_end}},
                   options_of(absent, threads));
 }
 

@@ -52,14 +52,14 @@ inline void* data_of(nb::handle array) noexcept { return PyArray_DATA(as_array(a
 nb::object borrow_array(const void* data, int ndim, const npy_intp* shape, const npy_intp* strides,
                         dapple::ValueType type, nb::object owner, bool writeable);
 
-/// An array that owns these values.
+/// An array that owns these values, whose bits are those of `type`.
 template <class T>
-nb::object adopt_array(dapple::Array<T>&& values) {
+nb::object adopt_array(dapple::Array<T>&& values,
+                       dapple::ValueType type = dapple::value_type_of<T>()) {
   auto* kept = new dapple::Array<T>(std::move(values));
   nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<dapple::Array<T>*>(p); });
   const npy_intp size = static_cast<npy_intp>(kept->size());
-  return borrow_array(kept->data(), 1, &size, nullptr, dapple::value_type_of<T>(), std::move(owner),
-                      true);
+  return borrow_array(kept->data(), 1, &size, nullptr, type, std::move(owner), true);
 }
 
 /// `array` as C-contiguous values of `type`, itself if it is that. Throws ValueError unless it has
