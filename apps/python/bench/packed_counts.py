@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""What is done with a plain and with packed files of counts of single cells, beside SciPy in memory.
+"""What is done with plain and packed files of counts of single cells, beside SciPy in memory.
 
     PYTHONPATH=build/apps/python python apps/python/bench/packed_counts.py [--quick] [--cold FOLDER]
 
-The matrix is that of packing.py. Warm figures are of the processor, the least of several samples, of
-one thread; `rows` are random ones of `m.sparse[rows]`, `A x` and `A^T x` those of `linear_operator`.
---cold: also on the clock, of files in a folder on storage that are evicted from memory before each
-sample. Every answer is checked."""
+The matrix is that of packing.py. Warm figures are of the processor, the least of several samples,
+of one thread; `rows` are random ones of `m.sparse[rows]`, `A x` and `A^T x` those of
+`linear_operator`. --cold: also on the clock, of files in a folder on storage that are evicted from
+memory before each sample. Every answer is checked."""
 
 import argparse
 import os
