@@ -308,16 +308,16 @@ std::vector<Recipe> ranked_recipes(std::span<const W> words, const Values& value
                      [](const auto& a, const auto& b) { return a.first < b.first; });
   };
   sort();
-  if (effort == Effort::fast && !values.is_float) {
+  Recipe recipe = ranked.empty() ? Recipe{} : ranked[0].second;
+  if (effort == Effort::fast && !values.is_float && recipe.plan.mode == Mode::offsets) {
     // Codes and numbers that come in no order have no other way to take fewer bits.
-    Recipe recipe = ranked.empty() ? Recipe{} : ranked[0].second;
     recipe.plan.zstd = true;
     recipe.plan.level = 1;
     add(recipe, (ranked.empty() ? most : ranked[0].first) / 5 * 4);
     sort();
   }
   std::vector<Recipe> recipes;
-  for (const auto& [size, recipe] : ranked) recipes.push_back(recipe);
+  for (const auto& [size, one] : ranked) recipes.push_back(one);
   return recipes;
 }
 
