@@ -116,6 +116,7 @@ def test_estimate_packing_is_what_a_small_file_takes(make, tmp_path):
         dp.convert(m, tmp_path / f"{pack}.dbdf", pack=pack)
         assert packed == os.path.getsize(tmp_path / f"{pack}.dbdf") < plain
         assert (plain, packed) == dp.estimate_packing(m, pack)
-    assert plain == os.path.getsize(m.path)
+    dp.convert(m, tmp_path / "plain.dbdf")
+    assert plain == os.path.getsize(tmp_path / "plain.dbdf")
     with pytest.raises(dp.InvalidArgumentError, match="'none'"):
         dp.estimate_packing(m.path, "none")
