@@ -29,7 +29,7 @@ def works(s):
     random = np.random.default_rng(2)
     x, y = random.integers(0, 9, s.shape[1]) + 0.0, random.integers(0, 9, s.shape[0]) + 0.0
     numbers = random.integers(0, s.shape[0], 4096)
-    means = np.asarray(s.mean(axis=0, dtype="f8")).ravel()
+    means = np.asarray(s.astype("f8").mean(axis=0)).ravel()
 
     def rows(size):
         lists = numbers.reshape(-1, size)
