@@ -15,6 +15,7 @@ namespace dapple::detail::packed {
 struct Values {
   unsigned size;  // bytes of a value: 1, 2, 4 or 8
   bool is_signed = false, is_float = false;
+  bool is_column = false;  // of a table, whose words come in no order
 };
 
 enum class Effort : std::uint8_t {

@@ -41,8 +41,8 @@ class StreamWriter {
   bool fits_ = true;
 };
 
-Values values_of(ValueType type) noexcept {
-  return {static_cast<unsigned>(size_of(type)), is_signed(type), is_float(type)};
+Values values_of(ValueType type, bool is_column = false) noexcept {
+  return {static_cast<unsigned>(size_of(type)), is_signed(type), is_float(type), is_column};
 }
 
 /// Calls f(words) with `n` values that are `step` bytes apart.
@@ -64,8 +64,9 @@ auto with_words(ValueType type, const std::byte* first, std::size_t step, std::s
 Bytes encode_by_row(const Shape& shape, std::span<const std::byte> plain, Effort effort) {
   StreamWriter out(0, 1, plain.size());
   const std::size_t size = size_of(shape.value_type);
-  with_words(shape.value_type, plain.data(), size, plain.size() / size,
-             [&](auto words) { out.add(words, values_of(shape.value_type), effort); });
+  with_words(shape.value_type, plain.data(), size, plain.size() / size, [&](auto words) {
+    out.add(words, values_of(shape.value_type, shape.cols == 1), effort);
+  });
   return out.take();
 }
 
@@ -74,7 +75,7 @@ Bytes encode_by_column(const Shape& shape, std::span<const std::byte> plain, Eff
   const std::size_t size = size_of(shape.value_type);
   for (std::size_t col = 0; col < shape.cols; ++col) {
     with_words(shape.value_type, plain.data() + col * size, shape.cols * size, shape.rows,
-               [&](auto words) { out.add(words, values_of(shape.value_type), effort); });
+               [&](auto words) { out.add(words, values_of(shape.value_type, true), effort); });
   }
   return out.take();
 }

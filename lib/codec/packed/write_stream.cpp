@@ -309,8 +309,9 @@ std::vector<Recipe> ranked_recipes(std::span<const W> words, const Values& value
   };
   sort();
   Recipe recipe = ranked.empty() ? Recipe{} : ranked[0].second;
-  if (effort == Effort::fast && !values.is_float && recipe.plan.mode == Mode::offsets) {
-    // Codes and numbers that come in no order have no other way to take fewer bits.
+  const bool unordered = !values.is_float && recipe.plan.mode == Mode::offsets;
+  if (effort == Effort::fast && values.is_column && unordered) {
+    // Codes of words have no other way to take fewer bits.
     recipe.plan.zstd = true;
     recipe.plan.level = 1;
     add(recipe, (ranked.empty() ? most : ranked[0].first) / 5 * 4);
