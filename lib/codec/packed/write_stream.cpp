@@ -23,11 +23,13 @@ struct Recipe {
 };
 
 /// A sample of so many runs, up to this long, shows which recipe is best.
-constexpr std::size_t kSampleRun = 512, kLeastRun = 64, kSampleRuns = 4;
+constexpr std::size_t kSampleRun = 512, kSampleRuns = 4;
 
 template <Word W>
 std::vector<W> sample_of(std::span<const W> words) {
-  const std::size_t length = std::clamp(words.size() / (4 * kSampleRuns), kLeastRun, kSampleRun);
+  // Whole groups, which begin anew: where runs meet, nothing is added up.
+  const std::size_t groups = words.size() / (4 * kSampleRuns) / kGroup;
+  const std::size_t length = std::clamp(groups * kGroup, kGroup, kSampleRun);
   if (words.size() <= length * kSampleRuns) return {words.begin(), words.end()};
   std::vector<W> sample;
   sample.reserve(length * kSampleRuns);
