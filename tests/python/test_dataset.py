@@ -118,6 +118,25 @@ def test_dask_arrays_are_stored_by_chunks(tmp_path):
         dataset.store(x[x[:, 0] > 3], tmp_path)
 
 
+def test_chunks_that_are_aligned_with_nothing_are_right(tmp_path):
+    # The program of dask/dask#12583, whose to_zarr() with chunks or shards gives other cells.
+    da = pytest.importorskip("dask.array")
+    a = da.arange(100).reshape((10, 10)).rechunk((2, 2))
+    dataset.store(a, tmp_path / "1", sync=False)
+    dataset.store(a, tmp_path / "2", tile=(4, 4), sync=False)
+    dataset.store(a, tmp_path / "3", tile=(3, 1), sync=False)
+    for name in "123":
+        assert bool((a == dp.open(tmp_path / name).to_dask(chunks=(3, 7))).all().compute())
+    # Chunks of another size, below and beside what is there.
+    dataset.store(a.rechunk((3, 7)), tmp_path / "2", at=(10, 0), sync=False)
+    dataset.store(a.rechunk((7, 4)), tmp_path / "2", at=(0, 10), sync=False)
+    m = dp.open(tmp_path / "2")
+    assert np.array_equal(m[10:, :10], a.compute())
+    assert np.array_equal(m[:10, 10:], a.compute())
+    with pytest.raises(dp.InvalidArgumentError, match=r"shares cells with part .*\(R3\)"):
+        dataset.store(a, tmp_path / "2", at=(9, 9), sync=False)
+
+
 def test_dask_frames_are_stored_by_partitions(tmp_path):
     dd = pytest.importorskip("dask.dataframe")
     table = pd.DataFrame({"a": np.arange(100), "b": [f"t{i % 7}" for i in range(100)]})

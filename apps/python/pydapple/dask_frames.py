@@ -34,17 +34,20 @@ def from_frame(frame: Frame, rows: int | None, labels: Sequence[str] | None) -> 
     import dask.dataframe as dd
 
     wanted = list(frame.columns if labels is None else labels)
-    step = rows or _rows_of(frame)
-    count = frame.shape[0]
-    begins = list(range(0, count, step)) or [0]
-    parts = [(begin, min(begin + step, count)) for begin in begins]
+    parts = row_ranges(frame, rows) or [(0, 0)]
     return dd.from_map(
         _Rows(frame, wanted),
         parts,
         meta=frame.to_pandas(slice(0, 0), wanted),
-        divisions=[*begins, max(count - 1, 0)],
+        divisions=[*(begin for begin, _ in parts), max(frame.shape[0] - 1, 0)],
         label="pydapple",
     )
+
+
+def row_ranges(frame: Frame, rows: int | None = None) -> list[tuple[int, int]]:
+    """The rows of each partition."""
+    step, count = rows or _rows_of(frame), frame.shape[0]
+    return [(begin, min(begin + step, count)) for begin in range(0, count, step)]
 
 
 def _rows_of(frame: Frame) -> int:
