@@ -106,6 +106,23 @@ TEST_CASE("concat: matrices of any kind, type and tiling are read as one, by row
   }
 }
 
+TEST_CASE("concat: packed blocks are decoded by the file that has them") {
+  const TempDir folder;
+  const auto source =
+      make_sheet(folder / "a", 90, 40, 5, KindChoice::csr, ValueType::f64, {30, 40});
+  ConvertOptions options;
+  options.write.pack = Packing::fast;
+  options.write.sync = false;
+  convert(folder / "a", folder / "b.dbdf", options);
+  const std::vector<std::variant<Matrix, Frame>> parts(2, open(folder / "b.dbdf"));
+  const Matrix whole = std::get<Matrix>(concat(parts, Axis::rows));
+  std::vector<double> wanted = source.cells;
+  wanted.insert(wanted.end(), source.cells.begin(), source.cells.end());
+  CHECK(all_cells(whole) == wanted);
+  convert(concat(parts, Axis::rows), folder / "c.dbdf", options);
+  CHECK(all_cells(Matrix::open(folder / "c.dbdf")) == wanted);
+}
+
 TEST_CASE("concat: frames by rows merge their dictionaries, by columns stand side by side") {
   const TempDir folder;
   write_text(folder / "a.csv", "city,n\nGraz,1\nLinz,2\nGraz,3\nGraz,4\n");

@@ -142,7 +142,7 @@ std::uint64_t plain_bytes(const BlockInfo& block) {
 /// What packing saved: nothing is read but the index.
 PackedBlocks packed_blocks(const BlockedObject& object) {
   PackedBlocks found;
-  if (object.format() != "dbdf") return found;
+  if (object.format() != "dbdf" && object.format() != "dataset") return found;
   for (const BlockInfo& block : object.blocks()) {
     const std::uint64_t plain = plain_bytes(block);
     if (block.bytes == plain) continue;

@@ -3,6 +3,7 @@
 #include "dapple/verify.h"
 #include "lib/catalog/formats.h"
 #include "lib/catalog/sources.h"
+#include "lib/dataset/open_dataset.h"
 #include "lib/dbdf/care/repair_dbdf.h"
 #include "lib/dbdf/read/open_dbdf.h"
 
@@ -21,6 +22,12 @@ RepairReport repair(const std::filesystem::path& in, const std::filesystem::path
       format = &format_to_read(file, reading);
     } catch (const Error& e) {
       if (e.code() != Errc::not_recognised) throw;
+    }
+    if (format != nullptr && format->info.name == dataset::kFormat) {
+      throw Error(
+          Errc::invalid_argument, file->name(), std::nullopt,
+          "a state of a data set is not repaired: open the one before; a part can be, which "
+          "makes a file that is committed as a new part");
     }
     if (format != nullptr && format->info.name != dbdf::kDriver.format) {
       throw Error(Errc::invalid_argument, file->name(), std::nullopt,

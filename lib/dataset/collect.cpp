@@ -1,4 +1,5 @@
 // Removing what no state needs any more.
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <chrono>
@@ -15,12 +16,14 @@ namespace detail::dataset {
 
 namespace {
 
-/// False also for what is gone.
+/// False also for what is gone. A file counts from the moment when it got its name, which may be
+/// long after its last byte was written.
 bool is_old(const std::filesystem::path& path, std::uint64_t seconds) {
-  std::error_code reason;
-  const auto changed = std::filesystem::last_write_time(path, reason);
-  if (reason) return false;
-  const auto age = std::filesystem::file_time_type::clock::now() - changed;
+  struct stat file {};
+  if (::stat(path.c_str(), &file) != 0) return false;
+  const auto named =
+      std::chrono::seconds(file.st_ctim.tv_sec) + std::chrono::nanoseconds(file.st_ctim.tv_nsec);
+  const auto age = std::chrono::system_clock::now().time_since_epoch() - named;
   return age >= std::chrono::seconds(std::min<std::uint64_t>(seconds, 1u << 31));
 }
 
@@ -52,11 +55,13 @@ void remove_states(const std::filesystem::path& folder,
 std::set<Id> parts_of_states(const std::filesystem::path& folder) {
   std::set<Id> ids;
   for (const std::uint64_t number : list_states(folder)) {
-    std::error_code none;
     const std::filesystem::path path = state_path(folder, number);
-    if (!std::filesystem::exists(path, none)) continue;  // another collector
-    const StateTables tables(open_local(path.string()));
-    for (std::uint64_t i = 0; i < tables.head().parts; ++i) ids.insert(tables.part(i).id);
+    try {
+      const StateTables tables(open_local(path.string()));
+      for (std::uint64_t i = 0; i < tables.head().parts; ++i) ids.insert(tables.part(i).id);
+    } catch (const Error& e) {  // another collector removed it
+      if (e.code() != Errc::io || !is_gone(path)) throw;
+    }
   }
   return ids;
 }

@@ -30,14 +30,26 @@ bool publish(Draft& draft, const StateHead& head, const std::filesystem::path& p
   }
 }
 
-/// True when the state of this name was made by this write: a network file system may lose the
-/// answer that says so, and then deny that it can be made again.
-bool is_of(const std::filesystem::path& path, const Id& write_id) {
-  try {
-    return StateTables(open_local(path.string())).head().write_id == write_id;
-  } catch (const Error&) {
-    return false;
-  }
+/// True when this write made the state or one that it followed. Whether creating the file succeeded
+/// does not tell: a network file system may lose the answer, and then deny that it can be made
+/// again; and the number may have been free because the state that had it was collected while this
+/// process slept.
+bool follows(const Store& latest, const Id& write_id) {
+  const StateTables& tables = *latest.state<OpenState>().tables;
+  const auto before = tables.writes();
+  return tables.head().write_id == write_id ||
+         std::find(before.begin(), before.end(), write_id) != before.end();
+}
+
+/// Throws when `latest` no longer knows of a state of this number, whoever made it.
+void require_known(const Store& latest, std::uint64_t number, const std::filesystem::path& folder) {
+  const std::uint64_t now = latest.state<OpenState>().tables->head().number;
+  if (now <= number || now - number <= kMostWrites) return;
+  throw Error(
+      Errc::io, folder.string(), std::nullopt,
+      "others made " + std::to_string(now - number) + " states since this one made state " +
+          std::to_string(number) +
+          "; whether they followed it can no longer be told: look whether the parts are there");
 }
 
 /// Waits for a random time, longer the more often others were faster.
@@ -53,12 +65,12 @@ std::shared_ptr<const Store> open_number(const std::filesystem::path& folder,
   return open_state(LocalFile::open(state_path(folder, number).string()), {}, open_local);
 }
 
+}  // namespace
+
 bool is_gone(const std::filesystem::path& path) {
   std::error_code none;
   return !std::filesystem::exists(path, none);
 }
-
-}  // namespace
 
 std::shared_ptr<ByteSource> open_local(const std::string& name) {
   auto file = LocalFile::open(name);
@@ -81,10 +93,8 @@ std::shared_ptr<const Store> find_latest(const std::filesystem::path& folder) {
 DatasetState described(const Store& state) {
   const StateTables& tables = *state.state<OpenState>().tables;
   const StateHead& head = tables.head();
-  DatasetState text{head.number,         head.action, head.time_ns,         state.schema().rows,
-                    state.schema().cols, head.parts,  state.index().size(), 0};
-  for (std::uint64_t i = 0; i < head.parts; ++i) text.bytes += tables.part(i).bytes;
-  return text;
+  return {head.number,         head.action, head.time_ns,         state.schema().rows,
+          state.schema().cols, head.parts,  state.index().size(), state.bytes()};
 }
 
 DatasetState make_state(const std::filesystem::path& folder, DatasetAction action, bool sync,
@@ -93,18 +103,20 @@ DatasetState make_state(const std::filesystem::path& folder, DatasetAction actio
   StateHead head;
   head.write_id = new_id();
   head.action = action;
+  DatasetState made;
+  bool created = false;
   for (unsigned attempt = 0; attempt < kMostAttempts; ++attempt) {
     const auto latest = find_latest(folder);
+    if (latest != nullptr && follows(*latest, head.write_id)) return made;
+    if (created && latest != nullptr) require_known(*latest, head.number, folder);
     head.number = latest == nullptr ? 1 : latest->state<OpenState>().tables->head().number + 1;
     const auto draft = make(latest.get());
     if (draft == nullptr) return described(*latest);
     head.time_ns = static_cast<std::uint64_t>(
         std::chrono::nanoseconds(std::chrono::system_clock::now().time_since_epoch()).count());
-    const std::filesystem::path path = state_path(folder, head.number);
-    if (publish(*draft, head, path, sync) || is_of(path, head.write_id)) {
-      return described(*open_number(folder, head.number));
-    }
-    wait_after(attempt);
+    made = draft->described(head);
+    created = publish(*draft, head, state_path(folder, head.number), sync);
+    if (!created) wait_after(attempt);
   }
   throw Error(Errc::io, folder.string(), std::nullopt,
               "others made a state of the data set each time that this one was ready; try again");

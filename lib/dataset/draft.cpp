@@ -64,6 +64,9 @@ Draft::Draft(const Store& state, std::span<const Id> without)
                 "a part that was to be replaced is gone: somebody else replaced it");
   }
   doomed_ = tables.doomed();
+  writes_ = tables.writes();
+  writes_.insert(writes_.begin(), tables.head().write_id);
+  if (writes_.size() > kMostWrites) writes_.resize(kMostWrites);
   take_blocks(state, numbers);
 }
 
@@ -209,9 +212,17 @@ void Draft::require_covered(const std::string& folder) const {
                   "they cover everything");
 }
 
+DatasetState Draft::described(const StateHead& head) const {
+  DatasetState state{head.number,  head.action,   head.time_ns,    schema_.rows,
+                     schema_.cols, parts_.size(), entries_.size(), 0};
+  for (const PartRecord& part : parts_) state.bytes += part.bytes;
+  return state;
+}
+
 void Draft::emit(StateHead head, const std::string& name,
                  const std::function<void(std::span<const std::byte>)>& put) {
-  const StateBytes tables = emit_tables(head, dbdf::emit_header(schema_), parts_, maps_, doomed_);
+  const StateBytes tables =
+      emit_tables(head, dbdf::emit_header(schema_), parts_, maps_, doomed_, writes_);
   const BlockIndex index =
       BlockIndex::from_entries(std::move(entries_), schema_.rows, schema_.cols, name);
   dbdf::HintWriter hints;

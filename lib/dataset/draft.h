@@ -43,6 +43,9 @@ class Draft {
   /// The same when a cell is in no block (R7).
   void require_covered(const std::string& folder) const;
 
+  /// What the state will say of itself.
+  DatasetState described(const StateHead& head) const;
+
   /// Hands out the file of the state. `head` has its number, write id, time and action. Call it
   /// once.
   void emit(StateHead head, const std::string& name,
@@ -62,7 +65,8 @@ class Draft {
   std::vector<PartRecord> parts_;
   std::vector<CodeMap> maps_;  // sorted by part, then column
   std::vector<Id> doomed_;
-  EntryTable entries_;  // in the order of the parts, then of their bytes
+  std::vector<Id> writes_;  // of the states before, the latest first
+  EntryTable entries_;      // in the order of the parts, then of their bytes
   std::vector<BlockStats> stats_;
   bool knows_stats_ = false;  // of any block
   dbdf::RowDirectoryWriter row_counts_;

@@ -94,6 +94,7 @@ std::shared_ptr<const Store> open_state(std::shared_ptr<ByteSource> file,
   auto parts = std::make_shared<PartFiles>(state->tables, open, file->fetches());
   if (!options.read_ahead) parts->read_nothing_ahead();
   state->parts = parts;
+  for (std::uint64_t i = 0; i < tables.head().parts; ++i) state->part_bytes += tables.part_bytes(i);
   const Driver& driver = tables.head().maps == 0 ? kPlain : kRecoding;
   return std::make_shared<Store>(std::move(file), std::move(schema), std::move(index), driver,
                                  std::move(state), std::move(parts));

@@ -20,8 +20,8 @@ constexpr std::string_view kPrefix = "part-", kEnding = ".dbdf";
 
 namespace head_of {
 constexpr std::size_t tag = 0, version = 8, number = 16, write_id = 24, time = 40, action = 48,
-                      header = 56, parts = 64, maps = 72, doomed = 80, tables = 88, reserved = 96,
-                      hash = 120;
+                      header = 56, parts = 64, maps = 72, doomed = 80, tables = 88, writes = 96,
+                      reserved = 104, hash = 120;
 }
 namespace part_at {
 constexpr std::size_t id = 0, bytes = 16, body = 24, header_hash = 32, trailer_hash = 40, row = 48,
@@ -56,7 +56,7 @@ bool fits(const StateHead& head, std::uint64_t size) {
   };
   return head.header <= left && take(round_up(head.header, 8), 1) && head.parts < kMostParts &&
          take(head.parts, kPartRecord) && take(head.maps, kMapRecord) &&
-         take(head.doomed, kIdBytes);
+         take(head.doomed, kIdBytes) && head.writes <= kMostWrites && take(head.writes, kIdBytes);
 }
 
 }  // namespace
@@ -129,6 +129,7 @@ StateTables::StateTables(std::shared_ptr<const ByteSource> file) : file_(std::mo
   head_.parts = load<std::uint64_t>(p, head_of::parts);
   head_.maps = load<std::uint64_t>(p, head_of::maps);
   head_.doomed = load<std::uint64_t>(p, head_of::doomed);
+  head_.writes = load<std::uint64_t>(p, head_of::writes);
   hash_ = load<std::uint64_t>(p, head_of::tables);
   if (!fits(head_, file_->size())) fail(*file_, kHead, "the tables of the state were cut off");
   if (xxh3(file_->bytes(kHead, head_.body() - kHead)) != hash_) {
@@ -158,10 +159,15 @@ PartRecord StateTables::part(std::uint64_t number) const {
   return part;
 }
 
-std::vector<Id> StateTables::doomed() const {
-  std::vector<Id> ids(head_.doomed);
+std::uint64_t StateTables::part_bytes(std::uint64_t number) const {
+  return load<std::uint64_t>(file_->at(head_.first_part() + number * kPartRecord, kPartRecord),
+                             part_at::bytes);
+}
+
+std::vector<Id> StateTables::ids(std::uint64_t first, std::uint64_t n) const {
+  std::vector<Id> ids(n);
   for (std::size_t i = 0; i < ids.size(); ++i) {
-    ids[i] = load_id(file_->at(head_.first_doomed() + i * kIdBytes, kIdBytes));
+    ids[i] = load_id(file_->at(head_.first_doomed() + (first + i) * kIdBytes, kIdBytes));
   }
   return ids;
 }
@@ -227,6 +233,7 @@ void put_head(std::byte* p, const StateHead& head, std::uint64_t tables) {
   store_le(p + head_of::maps, head.maps);
   store_le(p + head_of::doomed, head.doomed);
   store_le(p + head_of::tables, tables);
+  store_le(p + head_of::writes, head.writes);
   store_le(p + head_of::hash, xxh3({p, head_of::hash}));
 }
 
@@ -234,11 +241,12 @@ void put_head(std::byte* p, const StateHead& head, std::uint64_t tables) {
 
 StateBytes emit_tables(StateHead head, std::span<const std::byte> header,
                        std::span<const PartRecord> parts, std::span<const CodeMap> maps,
-                       std::span<const Id> doomed) {
+                       std::span<const Id> doomed, std::span<const Id> writes) {
   head.header = header.size();
   head.parts = parts.size();
   head.maps = maps.size();
   head.doomed = doomed.size();
+  head.writes = writes.size();
   std::uint64_t size = head.body();
   for (const CodeMap& map : maps) size += round_up(4 * map.codes.size(), 8);
   StateBytes out{std::vector<std::byte>(size), 0};
@@ -259,8 +267,12 @@ StateBytes emit_tables(StateHead head, std::span<const std::byte> header,
     store_le(record + map_at::hash, xxh3({p + codes, 4 * count}));
     codes += round_up(4 * count, 8);
   }
-  for (std::size_t i = 0; i < doomed.size(); ++i) {
-    std::memcpy(p + head.first_doomed() + i * kIdBytes, doomed[i].data(), kIdBytes);
+  std::byte* id = p + head.first_doomed();
+  for (const std::span<const Id> ids : {doomed, writes}) {
+    for (const Id& one : ids) {
+      std::memcpy(id, one.data(), kIdBytes);
+      id += kIdBytes;
+    }
   }
   out.hash = xxh3({p + kHead, head.body() - kHead});
   put_head(p, head, out.hash);

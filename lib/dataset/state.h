@@ -26,6 +26,9 @@ inline constexpr unsigned kOffsetBits = 44;
 inline constexpr std::uint64_t kMostParts = std::uint64_t{1} << (64 - kOffsetBits);
 inline constexpr std::uint64_t kMostBytes = std::uint64_t{1} << kOffsetBits;
 
+/// How many write ids of the states before it a state has at most.
+inline constexpr std::uint64_t kMostWrites = 256;
+
 using Id = std::array<std::byte, kIdBytes>;
 
 /// An id that no other call gives, on any machine. Throws io.
@@ -60,13 +63,13 @@ struct StateHead {
   std::uint64_t time_ns = 0;  // since 1970
   DatasetAction action = DatasetAction::create;
   std::uint64_t header = 0;  // bytes of the schema
-  std::uint64_t parts = 0, maps = 0, doomed = 0;
+  std::uint64_t parts = 0, maps = 0, doomed = 0, writes = 0;
 
   std::uint64_t first_part() const noexcept;
   std::uint64_t first_map() const noexcept { return first_part() + parts * kPartRecord; }
   std::uint64_t first_doomed() const noexcept { return first_map() + maps * kMapRecord; }
   /// Where code maps, hints and index start.
-  std::uint64_t body() const noexcept { return first_doomed() + doomed * kIdBytes; }
+  std::uint64_t body() const noexcept { return first_doomed() + (doomed + writes) * kIdBytes; }
 };
 
 /// The head and the tables of a file, in place. Any thread.
@@ -81,8 +84,12 @@ class StateTables {
   /// XXH3-64 of the tables, which the index has as that of the header.
   std::uint64_t hash() const noexcept { return hash_; }
   PartRecord part(std::uint64_t number) const;
+  /// The size of a part.
+  std::uint64_t part_bytes(std::uint64_t number) const;
   /// Every id that `gc` removes, or has removed.
-  std::vector<Id> doomed() const;
+  std::vector<Id> doomed() const { return ids(0, head_.doomed); }
+  /// The write ids of the states before it, the latest first.
+  std::vector<Id> writes() const { return ids(head_.doomed, head_.writes); }
 
   /// Where a part's code maps are among all of them, which are sorted by part, then by column.
   Range maps_of(std::uint32_t part) const;
@@ -92,6 +99,7 @@ class StateTables {
 
  private:
   std::uint32_t map_part(std::uint64_t number) const;
+  std::vector<Id> ids(std::uint64_t first, std::uint64_t n) const;
 
   std::shared_ptr<const ByteSource> file_;
   StateHead head_;
@@ -108,6 +116,6 @@ struct StateBytes {
 };
 StateBytes emit_tables(StateHead head, std::span<const std::byte> header,
                        std::span<const PartRecord> parts, std::span<const CodeMap> maps,
-                       std::span<const Id> doomed);
+                       std::span<const Id> doomed, std::span<const Id> writes);
 
 }  // namespace dapple::detail::dataset

@@ -1,0 +1,232 @@
+// States of strangers, parts of others, and writers that sleep: never a wrong cell, never a lost
+// one.
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "dapple/dapple.h"
+#include "lib/dataset/commit.h"
+#include "lib/dbdf/header.h"
+#include "lib/dbdf/index_block.h"
+#include "lib/object/store.h"
+#include "tests/support.h"
+
+using namespace dapple;
+using namespace dapple::test;
+namespace impl = dapple::detail::dataset;
+
+namespace {
+
+ConvertOptions quick() {
+  ConvertOptions options;
+  options.write.sync = false;
+  return options;
+}
+
+dataset::CommitOptions quick_commit() {
+  dataset::CommitOptions options;
+  options.sync = false;
+  return options;
+}
+
+/// A matrix whose cells count from `first` on.
+std::variant<Matrix, Frame> rows_from(const TempDir& folder, double first, std::uint32_t rows,
+                                      std::uint32_t cols, ValueType type = ValueType::f64) {
+  static int count = 0;
+  const auto path = folder / ("rows" + std::to_string(++count) + ".dbdf");
+  std::vector<double> cells(std::size_t{rows} * cols);
+  for (std::size_t i = 0; i < cells.size(); ++i) cells[i] = first + static_cast<double>(i);
+  auto writer = MatrixWriter::create(path, rows, cols, type);
+  writer.put<double>({0, 0}, {cells.data(), rows, cols});
+  writer.finish();
+  return open(path);
+}
+
+std::vector<double> all_cells(const std::filesystem::path& path) {
+  const Matrix m = Matrix::open(path);
+  return m.read<double>({{0, m.rows()}, {0, m.cols()}});
+}
+
+std::vector<double> counted_from(double first, std::size_t n) {
+  std::vector<double> cells(n);
+  for (std::size_t i = 0; i < n; ++i) cells[i] = first + static_cast<double>(i);
+  return cells;
+}
+
+/// What a state says, to be changed before it is written with hashes that are right.
+struct Forgery {
+  detail::Schema schema;
+  std::vector<impl::PartRecord> parts;
+  std::vector<detail::Entry> entries;
+
+  explicit Forgery(const std::filesystem::path& state) {
+    const auto store = std::visit([](const BlockedObject& o) { return o.share(); }, open(state));
+    schema = store->schema();
+    const auto& tables = *store->state<impl::OpenState>().tables;
+    for (std::uint64_t i = 0; i < tables.head().parts; ++i) parts.push_back(tables.part(i));
+    for (std::uint64_t i = 0; i < store->index().size(); ++i) {
+      entries.push_back(store->index().entry(i));
+    }
+  }
+
+  void write(const std::filesystem::path& path) const {
+    const auto header = detail::dbdf::emit_header(schema);
+    impl::StateHead head;
+    head.number = 1;
+    const auto tables = impl::emit_tables(head, header, parts, {}, {}, {});
+    detail::EntryTable table;
+    for (const detail::Entry& entry : entries) table.push_back(entry);
+    const auto index =
+        detail::BlockIndex::from_entries(std::move(table), schema.rows, schema.cols, path.string());
+    std::vector<std::byte> bytes = tables.bytes;
+    bytes.resize((bytes.size() + 63) / 64 * 64);
+    std::vector<std::byte> rest;
+    const auto put = [&](std::span<const std::byte> more) {
+      rest.insert(rest.end(), more.begin(), more.end());
+    };
+    detail::dbdf::emit_index(index, tables.hash, bytes.size() + detail::dbdf::index_bytes(index),
+                             detail::dbdf::Hints::none, put);
+    bytes.insert(bytes.end(), rest.begin(), rest.end());
+    write_bytes(path, bytes);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("dataset: a forged state is an error that names it or the part, never a wrong cell") {
+  const TempDir folder;
+  const auto set = folder / "set";
+  dataset::append(set, rows_from(folder, 0, 3, 4), quick());
+  dataset::append(set, rows_from(folder, 12, 3, 4), quick());
+  Forgery forged(set / "dataset-2");
+  REQUIRE(forged.entries.size() == 2);
+  forged.write(set / "dataset-3");  // nothing is changed yet
+  CHECK(all_cells(set) == counted_from(0, 24));
+  const std::string part = impl::part_name(forged.parts[1].id);
+  std::string named = part;
+  SUBCASE("a block of no part") {
+    forged.entries[1].offset = std::uint64_t{9} << impl::kOffsetBits;
+    named = "dataset-3";
+  }
+  SUBCASE("a block after the end of its part") {
+    forged.entries[1].offset += forged.parts[1].bytes;
+  }
+  SUBCASE("a block of another type") { forged.entries[1].value_type = ValueType::i64; }
+  SUBCASE("a block of the other part") {
+    forged.entries[1].offset = forged.entries[0].offset;
+    named = impl::part_name(forged.parts[0].id);
+  }
+  SUBCASE("a part in another place") { forged.parts[1].cells.rows = {2, 5}; }
+  SUBCASE("a part of an impossible size") {
+    forged.parts[1].bytes = ~std::uint64_t{0};
+    named = "dataset-3";
+  }
+  SUBCASE("another header") { forged.parts[1].header_hash ^= 1; }
+  SUBCASE("a larger header") { forged.parts[1].body = forged.parts[1].bytes + 1; }
+  SUBCASE("a part that is not there") {
+    forged.parts[1].id = impl::new_id();
+    named = impl::part_name(forged.parts[1].id);
+  }
+  SUBCASE("rows beyond the object") {
+    forged.entries[1].rows = 4000;
+    named = "dataset-3";
+  }
+  SUBCASE("blocks that overlap") {
+    forged.entries[1].pos.rx = 2;
+    named = "dataset-3";
+  }
+  forged.write(set / "dataset-3");
+  const Error e = required_error(error_of([&] {
+    CHECK(Matrix::open(set).read<double>({{4, 6}, {0, 4}}) == counted_from(16, 8));
+  }));
+  CHECK_MESSAGE(std::string(e.what()).find(named) != std::string::npos, e.what());
+  CHECK_MESSAGE(std::string(e.what()).find("dataset-3") != std::string::npos, e.what());
+  CHECK(all_cells(set / "dataset-2") == counted_from(0, 24));
+}
+
+TEST_CASE("dataset: two folders share a part, and neither harms the other") {
+  const TempDir folder;
+  const auto a = folder / "a", b = folder / "b";
+  const auto part = dataset::write_part(a, rows_from(folder, 0, 3, 4), {0, 0}, quick());
+  std::filesystem::create_directory(b);
+  std::filesystem::create_hard_link(a / part.name, b / part.name);
+  dataset::commit(a, {&part, 1}, quick_commit());
+  auto moved = part;
+  moved.cells.rows = {3, 6};  // in another place there
+  const auto first = dataset::write_part(b, rows_from(folder, 50, 3, 4), {0, 0}, quick());
+  dataset::commit(b, std::vector{first, moved}, quick_commit());
+  CHECK(all_cells(a) == counted_from(0, 12));
+  auto both = counted_from(50, 12);
+  const auto shared = counted_from(0, 12);
+  both.insert(both.end(), shared.begin(), shared.end());
+  CHECK(all_cells(b) == both);
+  // Its last state in b goes, and a does not notice.
+  dataset::compact(b, 1 << 20, quick());
+  CHECK(dataset::collect(b, {.keep = 1, .grace_s = 0}).parts == 2);
+  CHECK(!std::filesystem::exists(b / part.name));
+  CHECK(all_cells(a) == shared);
+  CHECK(all_cells(b) == both);
+  // Both states in one process, with blocks at the same bytes of one file.
+  const Matrix ma = Matrix::open(a), mb = Matrix::open(b);
+  CHECK(ma.read<double>({{0, 3}, {0, 4}}) == mb.read<double>({{3, 6}, {0, 4}}));
+}
+
+TEST_CASE("dataset: a repaired part is another one, and is committed as such") {
+  const TempDir folder;
+  const auto set = folder / "set";
+  const auto part = dataset::write_part(set, rows_from(folder, 0, 3, 4), {0, 0}, quick());
+  dataset::commit(set, {&part, 1}, quick_commit());
+  const auto path = set / part.name;
+  auto bytes = read_bytes(path);
+  write_bytes(path, std::span(bytes).first(bytes.size() - 10));  // damaged, and repaired in place
+  WriteOptions over;
+  over.overwrite = true;
+  over.sync = false;
+  over.pack = Packing::fast;
+  repair(path, folder / "repaired.dbdf", over);
+  std::filesystem::rename(folder / "repaired.dbdf", path);
+  CHECK(Matrix::open(path).read<double>({{0, 3}, {0, 4}}) == counted_from(0, 12));
+  const Error e = required_error(error_of([&] { all_cells(set); }));
+  CHECK(e.code() == Errc::corrupt);
+  CHECK(e.file() == path.string());
+  CHECK(e.detail().find("dataset-1") != std::string::npos);
+  CHECK(e.detail().find("write it as a new part") != std::string::npos);
+  CHECK_THROWS_AS(dataset::commit(set, {&part, 1}, {.below = true}), Error);
+  // In a folder that does not know it, it is a part as any other.
+  const auto other = folder / "other";
+  std::filesystem::create_directory(other);
+  std::filesystem::rename(path, other / part.name);
+  const auto found = dataset::find_part(other, part.name, {0, 0});
+  dataset::commit(other, {&found, 1}, quick_commit());
+  CHECK(all_cells(other) == counted_from(0, 12));
+}
+
+TEST_CASE("dataset: a writer whose number was collected while it slept starts again") {
+  const TempDir folder;
+  const auto set = folder / "set";
+  dataset::append(set, rows_from(folder, 0, 3, 4), quick());
+  unsigned calls = 0;
+  const auto state =
+      impl::make_state(set, DatasetAction::commit, false, [&](const detail::Store* latest) {
+        auto draft = std::make_unique<impl::Draft>(*latest);
+        if (calls++ == 0) {  // others make states 2 and 3, and remove 1 and 2: number 2 is free
+          dataset::append(set, rows_from(folder, 12, 3, 4), quick());
+          dataset::append(set, rows_from(folder, 24, 3, 4), quick());
+          CHECK(dataset::collect(set, {.keep = 1, .grace_s = 0}).states == 2);
+        }
+        const auto row = draft->schema().rows;
+        const auto part = dataset::write_part(set, rows_from(folder, 36, 3, 4), {row, 0}, quick());
+        draft->add(impl::record_of(part), impl::prefix_of(set), impl::open_local);
+        return draft;
+      });
+  CHECK(calls == 2);
+  CHECK(state.number == 4);
+  CHECK(state.rows == 12);
+  CHECK(state.parts == 4);
+  CHECK(all_cells(set) == counted_from(0, 48));
+}
