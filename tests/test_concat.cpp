@@ -113,13 +113,13 @@ TEST_CASE("concat: packed blocks are decoded by the file that has them") {
   ConvertOptions options;
   options.write.pack = Packing::fast;
   options.write.sync = false;
-  convert(folder / "a", folder / "b.dbdf", options);
+  convert(open(folder / "a"), {}, folder / "b.dbdf", options);
   const std::vector<std::variant<Matrix, Frame>> parts(2, open(folder / "b.dbdf"));
   const Matrix whole = std::get<Matrix>(concat(parts, Axis::rows));
   std::vector<double> wanted = source.cells;
   wanted.insert(wanted.end(), source.cells.begin(), source.cells.end());
   CHECK(all_cells(whole) == wanted);
-  convert(concat(parts, Axis::rows), folder / "c.dbdf", options);
+  convert(concat(parts, Axis::rows), {}, folder / "c.dbdf", options);
   CHECK(all_cells(Matrix::open(folder / "c.dbdf")) == wanted);
 }
 

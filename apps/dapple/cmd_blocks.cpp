@@ -24,7 +24,7 @@ Table table_for(const BlockedObject& object, bool all) {
   const std::uint64_t cols = grid ? grid->tile.cols : object.cols();
   // Auxiliary blocks have the largest possible position.
   const std::size_t position = all ? digits(std::numeric_limits<std::uint64_t>::max()) : 0;
-  const std::size_t byte_digits = digits(object.bytes());  // a part is no larger than all
+  const std::size_t byte_digits = digits(object.bytes());
   return Table({{"rx", std::max(position, digits(object.rows()))},
                 {"cx", std::max(position, digits(object.cols()))},
                 {"rows", digits(rows)},
@@ -37,40 +37,27 @@ Table table_for(const BlockedObject& object, bool all) {
                 {"", 0, Align::left}});
 }
 
-/// With its place in one of the files of the object.
-struct PlacedBlock : BlockInfo {
-  PlacedBlock(const BlockedObject& object, const BlockInfo& block) : BlockInfo(block) {
-    if (object.format() != "dataset") return;
-    BlockPlace place = object.place_of(block);
-    file = std::filesystem::path(place.file).filename().string();
-    offset = place.offset;
-  }
-  std::string file;  // "" when there is only one
-};
-
-void print_line(const PlacedBlock& block, ItemRole role, const Table& table, Output& out) {
+void print_line(const BlockInfo& block, std::string_view remark, const Table& table, Output& out) {
   const std::array<std::string, 7> numbers = {
       fmt::to_string(block.pos.rx), fmt::to_string(block.pos.cx), fmt::to_string(block.rows),
       fmt::to_string(block.cols),   fmt::to_string(block.stored), fmt::to_string(block.offset),
       fmt::to_string(block.bytes)};
   const std::string_view type = block.kind == BlockKind::empty ? "-" : name(block.value_type);
-  const std::string_view remark = role == ItemRole::cells ? block.file : name(role);
   const std::array<std::string_view, 10> cells = {
       numbers[0], numbers[1], numbers[2], numbers[3], name(block.kind),
       type,       numbers[4], numbers[5], numbers[6], remark};
   table.row(out, cells);
 }
 
-void print_json(const PlacedBlock& block, Output& out) {
+void print_json(const BlockInfo& block, Output& out) {
   const bool typed = block.kind != BlockKind::empty;
   const std::string_view quote = typed ? "\"" : "";
   out.print(R"({{"rx":{},"cx":{},"rows":{},"cols":{},"kind":"{}","value_type":{}{}{},)"
-            R"("stored":{},"offset":{},"bytes":{})",
+            R"("stored":{},"offset":{},"bytes":{}}})"
+            "\n",
             block.pos.rx, block.pos.cx, block.rows, block.cols, name(block.kind), quote,
             typed ? name(block.value_type) : "null", quote, block.stored, block.offset,
             block.bytes);
-  if (!block.file.empty()) out.print(R"(,"file":{})", json_string(block.file));
-  out.write("}\n");
 }
 
 int run_blocks(const Arguments& arguments, Console& console) {
@@ -91,11 +78,10 @@ int run_blocks(const Arguments& arguments, Console& console) {
   const Table table = table_for(o, all);
   if (!console.json) table.head(console.out);
   const auto print = [&](const BlockInfo& block, ItemRole role) {
-    const PlacedBlock placed(o, block);
     if (console.json) {
-      print_json(placed, console.out);
+      print_json(block, console.out);
     } else {
-      print_line(placed, role, table, console.out);
+      print_line(block, role == ItemRole::cells ? "" : name(role), table, console.out);
     }
   };
   if (all) {

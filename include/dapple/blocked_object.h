@@ -63,12 +63,6 @@ struct Detail {
   std::string text;
 };
 
-/// Where the bytes of a block are.
-struct BlockPlace {
-  std::string file;
-  std::uint64_t offset = 0;
-};
-
 /// Receives one cell of a text column; `text` is valid during the call.
 using TakeText = std::function<void(std::uint64_t row, std::string_view text)>;
 
@@ -146,10 +140,8 @@ class BlockedObject {
   /// `OpenOptions::array` takes. Empty for formats that hold just one, and for HDF5 when a name was
   /// given.
   const std::vector<std::string>& contents() const noexcept;
-  /// The size of the file; of a data set, of all its parts.
+  /// The size of the file.
   std::uint64_t bytes() const noexcept;
-  /// The file that holds a block, and where in it: of a data set, one of its parts. Throws corrupt.
-  BlockPlace place_of(const BlockInfo& block) const;
   IndexOrigin index_origin() const noexcept;
   BlockCounts counts() const;
 

@@ -23,7 +23,7 @@ RepairReport repair(const std::filesystem::path& in, const std::filesystem::path
     } catch (const Error& e) {
       if (e.code() != Errc::not_recognised) throw;
     }
-    if (format != nullptr && format->info.name == dataset::kFormat) {
+    if (format != nullptr && format->info.name == detail::dataset::kFormat) {
       throw Error(
           Errc::invalid_argument, file->name(), std::nullopt,
           "a state of a data set is not repaired: open the one before; a part can be, which "

@@ -94,7 +94,7 @@ DatasetState described(const Store& state) {
   const StateTables& tables = *state.state<OpenState>().tables;
   const StateHead& head = tables.head();
   return {head.number,         head.action, head.time_ns,         state.schema().rows,
-          state.schema().cols, head.parts,  state.index().size(), state.bytes()};
+          state.schema().cols, head.parts,  state.index().size(), tables.bytes_of_parts()};
 }
 
 DatasetState make_state(const std::filesystem::path& folder, DatasetAction action, bool sync,

@@ -24,7 +24,14 @@ const OpenState& state_of(const Store& store) { return store.state<OpenState>();
 void confirm(const Store& store, std::uint64_t number, const Entry& e) {
   const auto part = state_of(store).parts->part(e.offset >> kOffsetBits);
   const bool recoded = store.driver().is_recoded != nullptr && is_recoded(store, e);
-  dbdf::confirm_block(store, number, e, origin_of(*part, e, recoded));
+  try {
+    dbdf::confirm_block(store, number, e, origin_of(*part, e, recoded));
+  } catch (const Error& error) {
+    throw Error(error.code(), error.file(), error.offset(),
+                error.detail() + "; the data set " + store.file().name() + " has it in the part " +
+                    part->file->name(),
+                error.remedy());
+  }
 }
 
 std::unique_ptr<const BlockStatsTable> find_stats(const Store& store) {
@@ -60,7 +67,8 @@ Driver make_driver(bool recodes) {
 
 std::vector<Detail> OpenState::details(const Store&) const {
   return {{"state", std::to_string(tables->head().number)},
-          {"parts", std::to_string(tables->head().parts)}};
+          {"parts", std::to_string(tables->head().parts)},
+          {"in parts", counted(tables->bytes_of_parts(), "byte")}};
 }
 
 dbdf::Origin origin_of(const OpenPart& part, const Entry& entry, bool recoded) {
@@ -94,7 +102,6 @@ std::shared_ptr<const Store> open_state(std::shared_ptr<ByteSource> file,
   auto parts = std::make_shared<PartFiles>(state->tables, open, file->fetches());
   if (!options.read_ahead) parts->read_nothing_ahead();
   state->parts = parts;
-  for (std::uint64_t i = 0; i < tables.head().parts; ++i) state->part_bytes += tables.part_bytes(i);
   const Driver& driver = tables.head().maps == 0 ? kPlain : kRecoding;
   return std::make_shared<Store>(std::move(file), std::move(schema), std::move(index), driver,
                                  std::move(state), std::move(parts));

@@ -22,10 +22,8 @@ inline constexpr std::string_view kFormat = "dataset";
 struct OpenState : DriverState {
   std::shared_ptr<const StateTables> tables;
   std::shared_ptr<const PartFiles> parts;
-  std::uint64_t part_bytes = 0;  // of all together
 
   std::vector<Detail> details(const Store&) const override;
-  std::optional<std::uint64_t> bytes() const noexcept override { return part_bytes; }
 };
 
 /// Where a block of a part is in that, and in the data set.

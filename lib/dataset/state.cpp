@@ -159,9 +159,10 @@ PartRecord StateTables::part(std::uint64_t number) const {
   return part;
 }
 
-std::uint64_t StateTables::part_bytes(std::uint64_t number) const {
-  return load<std::uint64_t>(file_->at(head_.first_part() + number * kPartRecord, kPartRecord),
-                             part_at::bytes);
+std::uint64_t StateTables::bytes_of_parts() const {
+  std::uint64_t bytes = 0;
+  for (std::uint64_t i = 0; i < head_.parts; ++i) bytes += part(i).bytes;
+  return bytes;
 }
 
 std::vector<Id> StateTables::ids(std::uint64_t first, std::uint64_t n) const {

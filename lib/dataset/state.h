@@ -84,8 +84,8 @@ class StateTables {
   /// XXH3-64 of the tables, which the index has as that of the header.
   std::uint64_t hash() const noexcept { return hash_; }
   PartRecord part(std::uint64_t number) const;
-  /// The size of a part.
-  std::uint64_t part_bytes(std::uint64_t number) const;
+  /// The sizes of all parts together.
+  std::uint64_t bytes_of_parts() const;
   /// Every id that `gc` removes, or has removed.
   std::vector<Id> doomed() const { return ids(0, head_.doomed); }
   /// The write ids of the states before it, the latest first.

@@ -110,13 +110,7 @@ const std::string& BlockedObject::note() const noexcept { return store_->note();
 const std::vector<std::string>& BlockedObject::contents() const noexcept {
   return store_->contents();
 }
-std::uint64_t BlockedObject::bytes() const noexcept { return store_->bytes(); }
-BlockPlace BlockedObject::place_of(const BlockInfo& block) const {
-  return store_->watched([&] {
-    auto place = store_->blocks().place(block.offset);
-    return BlockPlace{std::move(place.name), place.offset};
-  });
-}
+std::uint64_t BlockedObject::bytes() const noexcept { return store_->file().size(); }
 IndexOrigin BlockedObject::index_origin() const noexcept { return store_->index().origin(); }
 BlockCounts BlockedObject::counts() const {
   // A stored value takes at least a byte.

@@ -146,8 +146,6 @@ struct DriverState {
   virtual void read_text(const Store&, std::size_t, Range, const TakeText&) const {}
   /// See `BlockedObject::details`.
   virtual std::vector<Detail> details(const Store&) const { return {}; }
-  /// See `BlockedObject::bytes`; nothing when that is the size of the file.
-  virtual std::optional<std::uint64_t> bytes() const noexcept { return std::nullopt; }
 };
 
 }  // namespace dapple::detail

@@ -131,11 +131,6 @@ void Store::read_text(std::size_t k, Range rows, const TakeText& take) const {
   if (!rows.empty()) watched([&] { state_->read_text(*this, k, rows, take); });
 }
 
-std::uint64_t Store::bytes() const noexcept {
-  const auto bytes = state_ != nullptr ? state_->bytes() : std::nullopt;
-  return bytes.value_or(file_->size());
-}
-
 std::vector<Detail> Store::details() const {
   if (state_ == nullptr) return {};
   return watched([&] { return state_->details(*this); });
