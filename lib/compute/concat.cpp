@@ -160,7 +160,6 @@ EntryTable move_entries(const std::vector<Piece>& pieces) {
       entry.pos.cx += piece.first_col;
       entry.offset = i;
       entry.bytes = entry.hash = 0;
-      entry.codec = 0;  // the piece decodes it
       entries.push_back(entry);
     }
   }
