@@ -51,8 +51,10 @@ TEST_CASE("columns: those of any partition, kind and type are those of a read") 
 
 TEST_CASE("columns: shapes without rows or columns, and with one of them") {
   Rng rng(92);
-  for (const auto& [rows, cols] : std::vector<std::pair<std::uint64_t, std::uint64_t>>{
-           {0, 0}, {0, 5}, {5, 0}, {1, 7}, {7, 1}, {1, 1}}) {
+  const std::vector<std::pair<std::uint64_t, std::uint64_t>> shapes{{0, 0}, {0, 5}, {5, 0},
+                                                                    {1, 7}, {7, 1}, {1, 1}};
+  for (const auto& shape : shapes) {
+    const std::uint64_t rows = shape.first, cols = shape.second;
     CAPTURE(rows);
     CAPTURE(cols);
     const TempDir dir;

@@ -65,8 +65,9 @@ TEST_CASE("golden: files of earlier releases hold what was put in") {
 
 TEST_CASE("golden: an index of 0.2 beside a file is used for the state that it is bound to") {
   const test::TempDir dir;
-  for (const auto& [name, csv] :
+  for (const auto& [name_, csv] :
        {std::pair("plain.dbdf", "csr_f32.csv"), std::pair("frame.dbdf", "numbers.csv")}) {
+    const auto& name = name_;  // clang 14 captures no bindings
     CAPTURE(name);
     const fs::path path = copy_with(dir, name, ".dpx");
     CHECK(codes(path) == std::vector{Errc::stale_index});

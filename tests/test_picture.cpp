@@ -250,14 +250,16 @@ TEST_CASE("picture: ticks of an axis without cells are none, and those of small 
 }
 
 TEST_CASE("picture: labels of a colour bar differ, and there are two or more") {
-  for (const auto& [low, high] : {std::pair{998.5, 1001.5},
-                                  {5e6, 5000099.0},
-                                  {1234567.0, 1234986.0},
-                                  {1.7e18, 1.7e18 + 1e12},
-                                  {-1e-7, 1e-7},
-                                  {1.0, 1.0 + 0x1p-50},
-                                  {-1e300, 2e300},
-                                  {-1.7e308, 1.7e308}}) {
+  for (const auto& [low_, high_] : {std::pair{998.5, 1001.5},
+                                    {5e6, 5000099.0},
+                                    {1234567.0, 1234986.0},
+                                    {1.7e18, 1.7e18 + 1e12},
+                                    {-1e-7, 1e-7},
+                                    {1.0, 1.0 + 0x1p-50},
+                                    {-1e300, 2e300},
+                                    {-1.7e308, 1.7e308}}) {
+    const auto& low = low_;  // clang 14 captures no bindings
+    const auto& high = high_;
     for (const std::size_t most : {2, 5, 10}) {
       CAPTURE(low);
       CAPTURE(most);

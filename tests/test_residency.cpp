@@ -132,20 +132,20 @@ TEST_CASE("residency: after many small pieces that were not in memory, one that 
 
 TEST_CASE("residency: a look at a cell reads single pages when nothing is to be read ahead") {
   // One dense block of zeros, which the file system stores as a hole that is in no memory yet.
-  constexpr std::uint64_t kSide = 4096;
+  constexpr std::uint64_t kColdSide = 4096;
   const test::TempDir dir(kStorage);
   const auto path = dir / "m.dbdf";
-  test::write_bytes(path, test::Image::matrix(kSide, kSide, ValueType::f64)
-                              .block_header({0, 0}, kSide, kSide, BlockKind::dense)
+  test::write_bytes(path, test::Image::matrix(kColdSide, kColdSide, ValueType::f64)
+                              .block_header({0, 0}, kColdSide, kColdSide, BlockKind::dense)
                               .value_type(ValueType::f64)
                               .bytes());
   const std::uint64_t header = std::filesystem::file_size(path);
-  std::filesystem::resize_file(path, header + kSide * kSide * 8);
+  std::filesystem::resize_file(path, header + kColdSide * kColdSide * 8);
   const auto pages_after_a_look = [&](bool read_ahead, std::uint64_t row) {
     const auto m = Matrix::open(path, {.read_ahead = read_ahead});
     CHECK(m.read<double>({{row, row + 1}, {5, 6}}) == std::vector<double>{0});
     const Descriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-    const std::size_t size = header + kSide * kSide * 8;
+    const std::size_t size = header + kColdSide * kColdSide * 8;
     void* const map = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, fd.get(), 0);
     REQUIRE(map != MAP_FAILED);
     std::vector<unsigned char> in_memory(size / 4096 + 1);

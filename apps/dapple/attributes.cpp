@@ -93,7 +93,8 @@ void add_attribute_flag(Command& command, std::vector<std::pair<std::string, std
 std::string with_members(std::string_view object,
                          const std::vector<std::pair<std::string, std::string>>& given) {
   auto members = members_of(object);
-  for (const auto& [key, value] : given) {
+  for (const auto& [key_, value] : given) {
+    const auto& key = key_;  // clang 14 captures no bindings
     const auto same = std::find_if(members.begin(), members.end(),
                                    [&](const auto& member) { return member.first == key; });
     if (same == members.end()) {

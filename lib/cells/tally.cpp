@@ -70,7 +70,7 @@ struct Lanes {
       const double distance = nan ? 0.0 : v - origin[lane];
       sum[lane] += distance;
       squares[0][lane] += distance * distance;
-      nonzero[lane] += (v != 0) & !nan ? 1U : 0U;
+      nonzero[lane] += ((v != 0) & !nan) ? 1U : 0U;
       if constexpr (kNans) nans[lane] += nan ? 1U : 0U;
     } else {
       if constexpr (sizeof(T) == 8) {

@@ -61,8 +61,9 @@ std::vector<BlockStats> scan_statistics(const Store& store, unsigned threads) {
 }
 
 bool statistics_pay(const BlockIndex& index) {
-  constexpr std::uint64_t kShare = 32;  // the table may take 1/32 of the bytes of the blocks
-  const std::uint64_t least = content_bytes(index.size()) * kShare;
+  constexpr std::uint64_t kStatisticsShare =
+      32;  // the table may take 1/32 of the bytes of the blocks
+  const std::uint64_t least = content_bytes(index.size()) * kStatisticsShare;
   std::uint64_t bytes = 0;
   for (std::uint64_t i = 0; i < index.size() && bytes < least; ++i) bytes += index.entry(i).bytes;
   return index.size() > 0 && bytes >= least;

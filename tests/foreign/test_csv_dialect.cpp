@@ -12,8 +12,8 @@
 #include "tests/support.h"
 
 using namespace dapple;
-using Labels = std::vector<std::string>;
-using Cells = std::vector<double>;
+using DialectLabels = std::vector<std::string>;
+using DialectCells = std::vector<double>;
 
 namespace {
 
@@ -35,14 +35,15 @@ TEST_CASE("csv dialect: comments are no part of the table, wherever they are") {
       csv += line + end;
     }
     const auto object = text.open(csv, {.comment = "#"});
-    CHECK(test::labels_of(object) == Labels{"a", "b"});
-    CHECK(test::cells_of(object) == Cells{1, 2, 3, 4});
+    CHECK(test::labels_of(object) == DialectLabels{"a", "b"});
+    CHECK(test::cells_of(object) == DialectCells{1, 2, 3, 4});
   }
   const auto vcf =
       text.open("##fileformat=VCFv4.2\n##x\n#CHROM\tPOS\n1\t7\n2\t9\n", {.comment = "##"});
-  CHECK(test::labels_of(vcf) == Labels{"#CHROM", "POS"});
-  CHECK(test::cells_of(vcf) == Cells{1, 7, 2, 9});
-  CHECK(test::cells_of(text.open("1,2\n// no\n3,4\n//", {.comment = "//"})) == Cells{1, 2, 3, 4});
+  CHECK(test::labels_of(vcf) == DialectLabels{"#CHROM", "POS"});
+  CHECK(test::cells_of(vcf) == DialectCells{1, 7, 2, 9});
+  CHECK(test::cells_of(text.open("1,2\n// no\n3,4\n//", {.comment = "//"})) ==
+        DialectCells{1, 2, 3, 4});
   // Not asked for, it is a word; nor does one start in a row or in quotes.
   CHECK(test::types_of(text.open("a,b\n#1,2\n3,4\n")) == "frame u8 i64");
   const auto word = text.open("a,b\n1,\"x\n#y\"\n2,z#\n", {.comment = "#"});
@@ -59,7 +60,8 @@ TEST_CASE("csv dialect: comments count as lines in messages, and not as rows") {
       "unsupported: line 4, column 2 ('b'): '\\xe9' is not UTF-8; convert the text to UTF-8 first");
   test::CsvText text;
   text.meta("{\"numRows\": 2, \"numCols\": 2, \"valueType\": \"f64\"}");
-  CHECK(test::cells_of(text.open("#\n1,2\n#\n3,4\n", {.comment = "#"})) == Cells{1, 2, 3, 4});
+  CHECK(test::cells_of(text.open("#\n1,2\n#\n3,4\n", {.comment = "#"})) ==
+        DialectCells{1, 2, 3, 4});
 }
 
 TEST_CASE("csv dialect: a comment must not look like a row") {
@@ -74,10 +76,11 @@ TEST_CASE("csv dialect: lines before the table are skipped") {
   test::CsvText text;
   const std::string csv = "Report, \"2024\n\nDate\na;b\n1;2\n3;4\n5;6\n";
   const auto object = text.open(csv, {.skip = 3});
-  CHECK(test::labels_of(object) == Labels{"a", "b"});
-  CHECK(test::cells_of(object) == Cells{1, 2, 3, 4, 5, 6});
-  CHECK(test::cells_of(text.open("sep=|\nx\n1|2\n3|4\n", {.skip = 2})) == Cells{1, 2, 3, 4});
-  CHECK(test::cells_of(text.open("\xef\xbb\xbfx\r1,2\r3,4", {.skip = 1})) == Cells{1, 2, 3, 4});
+  CHECK(test::labels_of(object) == DialectLabels{"a", "b"});
+  CHECK(test::cells_of(object) == DialectCells{1, 2, 3, 4, 5, 6});
+  CHECK(test::cells_of(text.open("sep=|\nx\n1|2\n3|4\n", {.skip = 2})) == DialectCells{1, 2, 3, 4});
+  CHECK(test::cells_of(text.open("\xef\xbb\xbfx\r1,2\r3,4", {.skip = 1})) ==
+        DialectCells{1, 2, 3, 4});
   // The first line of the table is looked at as that of a file is.
   CHECK(error_text(std::string("x\na,\0b\n1,2\n", 11), {.skip = 1}) ==
         "not_recognised: the file is no text: its first line has a zero byte");
@@ -105,13 +108,13 @@ TEST_CASE("csv dialect: decimal commas") {
       comma);
   CHECK(test::types_of(object) == "frame f64 f64 i64 u8");
   const Frame& frame = std::get<Frame>(object);
-  CHECK(frame.read_column<double>(0, {0, 4}) == Cells{1.5, 0.5, 2.25, 100});
-  CHECK(frame.read_column<double>(1, {0, 4}) == Cells{-0.25, 1000, 1, 12345678901234567.25});
+  CHECK(frame.read_column<double>(0, {0, 4}) == DialectCells{1.5, 0.5, 2.25, 100});
+  CHECK(frame.read_column<double>(1, {0, 4}) == DialectCells{-0.25, 1000, 1, 12345678901234567.25});
   const auto& words = *frame.column_info(3).meaning.words;
   CHECK(words[0] == "1.5");
   CHECK(words[2] == "1.234,5");
-  CHECK(test::cells_of(text.open("1,5\t2\n3\t4,75\n", comma)) == Cells{1.5, 2, 3, 4.75});
-  CHECK(test::cells_of(text.open("1,5\n2,5\n", comma)) == Cells{1.5, 2.5});
+  CHECK(test::cells_of(text.open("1,5\t2\n3\t4,75\n", comma)) == DialectCells{1.5, 2, 3, 4.75});
+  CHECK(test::cells_of(text.open("1,5\n2,5\n", comma)) == DialectCells{1.5, 2.5});
   const auto single =
       text.open("a;b\n0,1;3\n0,2;4\n", {.decimal = ',', .types = {{"a", ValueType::f32}}});
   CHECK(std::get<Frame>(single).read_column<float>(0, {0, 2}) == std::vector<float>{0.1F, 0.2F});
@@ -134,13 +137,14 @@ TEST_CASE("csv dialect: lines may end in a carriage return alone") {
     const std::string rows = "a,b" + end + "1,x" + end + "2,\"y\rz\"" + end + "3,w";
     for (const std::string& csv : {rows, rows + end, rows + end + end}) {
       const auto object = text.open(csv);
-      CHECK(test::labels_of(object) == Labels{"a", "b"});
+      CHECK(test::labels_of(object) == DialectLabels{"a", "b"});
       const Frame& frame = std::get<Frame>(object);
-      CHECK(frame.read_column<double>(0, {0, 3}) == Cells{1, 2, 3});
+      CHECK(frame.read_column<double>(0, {0, 3}) == DialectCells{1, 2, 3});
       CHECK((*frame.column_info(1).meaning.words)[1] == "y\rz");
     }
   }
-  CHECK(test::cells_of(text.open("1,2\r3,4\n5,6\r\n7,8\r")) == Cells{1, 2, 3, 4, 5, 6, 7, 8});
+  CHECK(test::cells_of(text.open("1,2\r3,4\n5,6\r\n7,8\r")) ==
+        DialectCells{1, 2, 3, 4, 5, 6, 7, 8});
   CHECK(error_text("a,b\r1,2\r3\r") == "corrupt: line 3 has 1 field where the others have 2");
   // More than a thread takes at once.
   std::string many = "n,m\r";

@@ -11,8 +11,8 @@
 #include "tests/support.h"
 
 using namespace dapple;
-using Labels = std::vector<std::string>;
-using Cells = std::vector<double>;
+using LineLabels = std::vector<std::string>;
+using LineCells = std::vector<double>;
 
 namespace {
 
@@ -20,8 +20,8 @@ std::string note_of(const std::variant<Matrix, Frame>& object) {
   return std::string(std::visit([](const auto& o) { return o.note(); }, object));
 }
 
-Labels words_of(const Frame& frame, std::uint64_t col) {
-  Labels words;
+LineLabels words_of(const Frame& frame, std::uint64_t col) {
+  LineLabels words;
   const Meaning& meaning = frame.column_info(col).meaning;
   for (const std::uint32_t code : frame.read_column<std::uint32_t>(col, {0, frame.rows()})) {
     words.emplace_back((*meaning.words)[code - 1]);
@@ -29,7 +29,7 @@ Labels words_of(const Frame& frame, std::uint64_t col) {
   return words;
 }
 
-Cells numbers_of(const Frame& frame, std::uint64_t col) {
+LineCells numbers_of(const Frame& frame, std::uint64_t col) {
   return frame.read_column<double>(col, {0, frame.rows()});
 }
 
@@ -40,8 +40,8 @@ TEST_CASE("csv lines: a last line of blanks is no row") {
   for (const char* const end : {" ", "\n", " \n", "  \t \r\n\n ", "\n \n"}) {
     CAPTURE(end);
     const auto object = text.open(std::string("a,b\n1,2\n3,4\n") + end);
-    CHECK(test::cells_of(object) == Cells{1, 2, 3, 4});
-    CHECK(test::cells_of(text.open(std::string("1,2\n3,4\n") + end)) == Cells{1, 2, 3, 4});
+    CHECK(test::cells_of(object) == LineCells{1, 2, 3, 4});
+    CHECK(test::cells_of(text.open(std::string("1,2\n3,4\n") + end)) == LineCells{1, 2, 3, 4});
   }
   // Where a tab is the delimiter, it says that there is a row; a blank is a field in one column.
   CHECK(test::types_of(text.open("a\tb\n1\t2\n \t\n")) == "frame f64 f64");
@@ -54,17 +54,17 @@ TEST_CASE("csv lines: a first line may say the delimiter") {
   for (const char* const first : {"sep=;\n", "SEP=;\r\n", "\"sep=;\"\n", "\xef\xbb\xbfsep=;\n"}) {
     CAPTURE(first);
     const auto object = text.open(std::string(first) + "a;b,c\n1;2\n3;4\n");
-    CHECK(test::labels_of(object) == Labels{"a", "b,c"});
-    CHECK(test::cells_of(object) == Cells{1, 2, 3, 4});
+    CHECK(test::labels_of(object) == LineLabels{"a", "b,c"});
+    CHECK(test::cells_of(object) == LineCells{1, 2, 3, 4});
   }
-  CHECK(test::cells_of(text.open("sep=|\n1|2\n3|4\n")) == Cells{1, 2, 3, 4});
-  CHECK(test::cells_of(text.open("sep=\t\n1\t2\n", {.header = false})) == Cells{1, 2});
+  CHECK(test::cells_of(text.open("sep=|\n1|2\n3|4\n")) == LineCells{1, 2, 3, 4});
+  CHECK(test::cells_of(text.open("sep=\t\n1\t2\n", {.header = false})) == LineCells{1, 2});
   // The caller knows better, and the line is none of the rows all the same.
-  CHECK(test::cells_of(text.open("sep=;\n1,2\n", {.delimiter = ','})) == Cells{1, 2});
+  CHECK(test::cells_of(text.open("sep=;\n1,2\n", {.delimiter = ','})) == LineCells{1, 2});
   const auto error = test::error_of([&] { text.open("sep=;\na;b\n1;2\n3\n"); });
   CHECK(error.value().detail() == "line 4 has 1 field where the others have 2");
-  CHECK(test::labels_of(text.open("sep=a\n1\n")) == Labels{"sep=a"});
-  CHECK(test::labels_of(text.open("sep=;;\n1;2;3\n")) == Labels{"sep=", "", ""});
+  CHECK(test::labels_of(text.open("sep=a\n1\n")) == LineLabels{"sep=a"});
+  CHECK(test::labels_of(text.open("sep=;;\n1;2;3\n")) == LineLabels{"sep=", "", ""});
 }
 
 TEST_CASE("csv lines: rows may have one field more than there are labels, as R writes them") {
@@ -72,29 +72,29 @@ TEST_CASE("csv lines: rows may have one field more than there are labels, as R w
   // write.table(data.frame(x = c(5, 7, 9), y = c(6, 8, 1), row.names = c("r1", "r2", "r3")), sep =
   // "\t")
   const auto object = text.open("\"x\"\t\"y\"\n\"r1\"\t5\t6\n\"r2\"\t7\t8\n\"r3\"\t9\t1\n");
-  CHECK(test::labels_of(object) == Labels{"", "x", "y"});
+  CHECK(test::labels_of(object) == LineLabels{"", "x", "y"});
   const Frame& frame = std::get<Frame>(object);
-  CHECK(words_of(frame, 0) == Labels{"r1", "r2", "r3"});
-  CHECK(numbers_of(frame, 1) == Cells{5, 7, 9});
-  CHECK(numbers_of(frame, 2) == Cells{6, 8, 1});
+  CHECK(words_of(frame, 0) == LineLabels{"r1", "r2", "r3"});
+  CHECK(numbers_of(frame, 1) == LineCells{5, 7, 9});
+  CHECK(numbers_of(frame, 2) == LineCells{6, 8, 1});
   CHECK(note_of(object).starts_with("the rows have one field more than there are labels"));
   // A missing value at the end of the first row does not make of it a row that ends in a delimiter.
-  CHECK(test::labels_of(text.open("x,y\nr1,5,\nr2,7,8\n")) == Labels{"", "x", "y"});
+  CHECK(test::labels_of(text.open("x,y\nr1,5,\nr2,7,8\n")) == LineLabels{"", "x", "y"});
 }
 
 TEST_CASE("csv lines: rows may end in a delimiter that no label has, and the other way round") {
   test::CsvText text;
   const auto object = text.open("A,B,C\n1,4,7,\n2,5,8,\r\n3,\"6,\n\",9,\n");
-  CHECK(test::labels_of(object) == Labels{"A", "B", "C"});
+  CHECK(test::labels_of(object) == LineLabels{"A", "B", "C"});
   const Frame& frame = std::get<Frame>(object);
-  CHECK(numbers_of(frame, 0) == Cells{1, 2, 3});
-  CHECK(words_of(frame, 1) == Labels{"4", "5", "6,\n"});
-  CHECK(numbers_of(frame, 2) == Cells{7, 8, 9});
+  CHECK(numbers_of(frame, 0) == LineCells{1, 2, 3});
+  CHECK(words_of(frame, 1) == LineLabels{"4", "5", "6,\n"});
+  CHECK(numbers_of(frame, 2) == LineCells{7, 8, 9});
   CHECK(note_of(object).empty());
   const auto labels = text.open("A,B,\n1,4\n2,5\n");
-  CHECK(test::labels_of(labels) == Labels{"A", "B"});
-  CHECK(test::cells_of(labels) == Cells{1, 4, 2, 5});
-  CHECK(test::labels_of(text.open("A,B,\n1,4,\n")) == Labels{"A", "B", ""});
+  CHECK(test::labels_of(labels) == LineLabels{"A", "B"});
+  CHECK(test::cells_of(labels) == LineCells{1, 4, 2, 5});
+  CHECK(test::labels_of(text.open("A,B,\n1,4,\n")) == LineLabels{"A", "B", ""});
 }
 
 TEST_CASE("csv lines: labels are UTF-8, as words are") {
@@ -104,7 +104,7 @@ TEST_CASE("csv lines: labels are UTF-8, as words are") {
   CHECK(error->offset() == 2);
   CHECK(error->remedy() == Remedy::not_utf8);
   CHECK(error->detail() == "the label 'caf\\xe9' is not UTF-8; convert the text to UTF-8 first");
-  CHECK(test::labels_of(text.open("a,caf\xc3\xa9\n1,2\n")) == Labels{"a", "caf\xc3\xa9"});
+  CHECK(test::labels_of(text.open("a,caf\xc3\xa9\n1,2\n")) == LineLabels{"a", "caf\xc3\xa9"});
 }
 
 TEST_CASE("csv lines: a .meta file of another program says nothing of the text") {
@@ -113,7 +113,7 @@ TEST_CASE("csv lines: a .meta file of another program says nothing of the text")
        {"fileFormatVersion: 2\nguid: 0123\n", "", "{\"name\": \"t\"}", "<xml/>"}) {
     CAPTURE(meta);
     text.meta(meta);
-    CHECK(test::labels_of(text.open("a,b\n1,2\n")) == Labels{"a", "b"});
+    CHECK(test::labels_of(text.open("a,b\n1,2\n")) == LineLabels{"a", "b"});
   }
   text.meta("{\"numRows\": 1, \"numCols\"");
   CHECK(test::error_of([&] { text.open("1,2\n"); }).value().code() == Errc::corrupt);

@@ -45,7 +45,8 @@ TEST_CASE("csv: integers that f64 would round are kept beside missing cells") {
       {"9007199254740992\nNA\n5\n", "frame f64", kMissingF64},
       {"9007199254740993\nNA\n0.5\n", "frame f64", kMissingF64},
   };
-  for (const auto& [fields, type, missing] : columns) {
+  for (const auto& [fields_, type, missing] : columns) {
+    const auto& fields = fields_;  // clang 14 captures no bindings
     CAPTURE(fields);
     const auto frame = csv.open("id\n" + fields);
     CHECK(types_of(frame) == type);
@@ -73,7 +74,8 @@ TEST_CASE("csv: columns that are given a type of integers take missing cells") {
       {ValueType::i64, "-9223372036854775807", "9223372036854775807", std::uint64_t{1} << 63},
       {ValueType::u64, "0", "18446744073709551614", ~std::uint64_t{0}},
   };
-  for (const auto& [type, least, greatest, missing] : types) {
+  for (const auto& [type_, least, greatest, missing] : types) {
+    const auto& type = type_;  // clang 14 captures no bindings
     CAPTURE(name(type));
     const CsvOptions options{.types = {{"id", type}}};
     const std::string rest = ",1\nNA,2\n\"\",3\n";

@@ -35,7 +35,10 @@ TEST_CASE(
   const std::string rows[] = {"\"\",\"\",\"\",\"\"\n", "\"2024-01-02\",\"True\",\"1\",\"x\"\n",
                               "\"2024-01-03\",\"False\",\"2\",\"x\"\n"};
   const std::string cells[] = {",,,\"\"\n", "2024-01-02,true,1,x\n", "2024-01-03,false,2,x\n"};
-  for (const auto& [a, b, c] : {std::tuple(0, 1, 2), std::tuple(1, 0, 2), std::tuple(1, 2, 0)}) {
+  for (const auto& [a_, b_, c_] : {std::tuple(0, 1, 2), std::tuple(1, 0, 2), std::tuple(1, 2, 0)}) {
+    const auto& a = a_;  // clang 14 captures no bindings
+    const auto& b = b_;
+    const auto& c = c_;
     CAPTURE(a);
     CAPTURE(b);
     const auto frame = csv.open("\"day\",\"ok\",\"n\",\"w\"\n" + rows[a] + rows[b] + rows[c]);

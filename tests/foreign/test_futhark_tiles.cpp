@@ -149,7 +149,8 @@ TEST_CASE("futhark: tiles share a character of a string wherever its bytes are c
       {"\\x20Ac", {0xE2, 0x82, 0xAC}},
       {"\\x1F600", {0xF0, 0x9F, 0x98, 0x80}},
       {"\\128512\\&", {0xF0, 0x9F, 0x98, 0x80}}};
-  for (const auto& [written, bytes] : characters) {
+  for (const auto& [written_, bytes] : characters) {
+    const auto& written = written_;  // clang 14 captures no bindings
     for (std::size_t before = 32'768 - bytes.size(); before <= 32'768; ++before) {
       for (const std::string& behind :
            {std::string(), std::string("z"), std::string(40'000, 'z')}) {

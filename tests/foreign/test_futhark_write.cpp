@@ -84,11 +84,12 @@ TEST_CASE("futhark: a matrix is written as an array of rank 2, byte for byte") {
 
 TEST_CASE("futhark: floats are written in the digits that every reader gets them back from") {
   const TempDir dir;
-  constexpr float kInf = std::numeric_limits<float>::infinity();
+  constexpr float kInfinite = std::numeric_limits<float>::infinity();
   const float nan = std::bit_cast<float>(0xFFC12345U);
-  CHECK(written(stored<float>(dir, 1, 7, {1e20F, -0.0F, kInf, -kInf, nan, 0.1F, 100000.0F}),
-                "futhark-text") ==
-        "[[1e+20f32, -0f32, f32.inf, -f32.inf, f32.nan, 0.1f32, 1e+05f32]]\n");
+  CHECK(
+      written(stored<float>(dir, 1, 7, {1e20F, -0.0F, kInfinite, -kInfinite, nan, 0.1F, 100000.0F}),
+              "futhark-text") ==
+      "[[1e+20f32, -0f32, f32.inf, -f32.inf, f32.nan, 0.1f32, 1e+05f32]]\n");
   // The shortest digits of this one are in the middle of two floats, for readers of doubles.
   const float tricky = 7.038531e-26F;
   const std::string text = written(stored<float>(dir, 1, 1, {tricky}), "futhark-text");

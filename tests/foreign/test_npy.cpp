@@ -260,7 +260,8 @@ TEST_CASE("npy: NumPy's letters and names of types are the types that NumPy read
   const TempDir folder;
   std::vector<std::byte> data(64);
   for (std::size_t i = 0; i < data.size(); ++i) data[i] = std::byte(i % 2);
-  for (const auto& [name, code] : names) {
+  for (const auto& [name_, code] : names) {
+    const auto& name = name_;  // clang 14 captures no bindings
     CAPTURE(name);
     const auto cells = [&](const char* dtype) {
       const Matrix m = Matrix::open(folder.write("a.npy", npy(array_header(dtype, "8,"), data)));

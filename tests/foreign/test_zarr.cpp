@@ -68,7 +68,8 @@ TEST_CASE("zarr: arrays of version 3, of both byte orders, turned, compressed an
                                                                  {"half", ValueType::f32},
                                                                  {"gzip", ValueType::i64},
                                                                  {"sharded", ValueType::f64}};
-  for (const auto& [name, type] : arrays) {
+  for (const auto& [name_, type] : arrays) {
+    const auto& name = name_;  // clang 14 captures no bindings
     CAPTURE(name);
     const Matrix m = open_array(path, name);
     CHECK(m.value_type() == type);

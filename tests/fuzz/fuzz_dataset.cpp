@@ -19,7 +19,7 @@ using namespace dapple;
 namespace fs = std::filesystem;
 using Bytes = std::vector<std::byte>;
 
-constexpr std::uint32_t kRows = 4, kCols = 5;  // of a part
+constexpr std::uint32_t kRows = 4;  // of a part
 
 // A data set of three frames with words of their own, so that all tables are there.
 struct Written {

@@ -195,12 +195,12 @@ struct HttpSource::Gap {
 };
 
 void HttpSource::fetch_through_cache(std::span<const Part> parts) const {
-  constexpr std::uint64_t kPiece = PieceCache::kPiece;
+  constexpr std::uint64_t kKept = PieceCache::kPiece;
   std::vector<Gap> gaps;
   for (const Part& part : parts) {
-    const std::uint64_t end = (part.offset + part.to.size() + kPiece - 1) / kPiece;
+    const std::uint64_t end = (part.offset + part.to.size() + kKept - 1) / kKept;
     bool in_gap = false;
-    for (std::uint64_t piece = part.offset / kPiece; piece < end; ++piece) {
+    for (std::uint64_t piece = part.offset / kKept; piece < end; ++piece) {
       if (take_piece(piece, part)) {
         in_gap = false;
       } else if (std::exchange(in_gap, true)) {
@@ -213,16 +213,16 @@ void HttpSource::fetch_through_cache(std::span<const Part> parts) const {
   std::vector<std::vector<std::byte>> buffers;
   std::vector<Part> wanted;
   for (const Gap& gap : gaps) {
-    const std::uint64_t begin = gap.pieces.begin * kPiece;
-    const std::uint64_t end = std::min(size(), gap.pieces.end * kPiece);
+    const std::uint64_t begin = gap.pieces.begin * kKept;
+    const std::uint64_t end = std::min(size(), gap.pieces.end * kKept);
     wanted.push_back({begin, buffers.emplace_back(static_cast<std::size_t>(end - begin))});
   }
   fetch_from_server(wanted);
   for (std::size_t i = 0; i < gaps.size(); ++i) {
     const std::span<const std::byte> bytes = wanted[i].to;
-    for (std::uint64_t at = 0; at < bytes.size(); at += kPiece) {
-      cache_->write((wanted[i].offset + at) / kPiece,
-                    bytes.subspan(at, std::min<std::size_t>(kPiece, bytes.size() - at)));
+    for (std::uint64_t at = 0; at < bytes.size(); at += kKept) {
+      cache_->write((wanted[i].offset + at) / kKept,
+                    bytes.subspan(at, std::min<std::size_t>(kKept, bytes.size() - at)));
     }
     copy_overlap(wanted[i].offset, bytes, gaps[i].part);
   }
