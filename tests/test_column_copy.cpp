@@ -119,7 +119,7 @@ TEST_CASE("columns: a copy is stale after a change that moves no time, as in mem
   map[size - 9] ^= std::byte{1};
   ::munmap(map, size);
   ::close(fd);
-  CHECK(fs::last_write_time(path) == time);
+  fs::last_write_time(path, time);  // which a page that was read before does move
   CHECK(state(path) == ColumnCopyState::stale);
   const Matrix m = Matrix::open(path);
   CHECK(m.store().by_column() == nullptr);
