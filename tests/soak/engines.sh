@@ -9,6 +9,7 @@ venv=$build/engines-venv
 "$venv/bin/pip" install -q --disable-pip-version-check "ray[data]" "pyspark>=4.0" numpy pandas pyarrow pytest
 cd "$(dirname "$0")"
 export PYTHONPATH=$build/apps/python PYTHONDONTWRITEBYTECODE=1 SPARK_LOCAL_IP=127.0.0.1
+export PYSPARK_PYTHON=$venv/bin/python
 export RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO=0 RAY_DATA_DISABLE_PROGRESS_BARS=1
 examples=../../apps/examples/python
 "$venv/bin/python" $examples/ray_data_set.py --rows 100000
