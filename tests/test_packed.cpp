@@ -411,7 +411,19 @@ TEST_CASE("packed: the bytes of a small block are those of the page") {
   }
 }
 
-TEST_CASE("packed: integers of every width are packed and unpacked") {
+namespace {
+
+/// What this processor has: the loop for each must do the same.
+std::vector<packed::Instructions> every_instructions() {
+  using packed::Instructions;
+  std::vector<Instructions> all{Instructions::plain, Instructions::avx2, Instructions::avx512};
+  std::erase_if(all, [](Instructions one) { return one > packed::best_instructions(); });
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("packed: integers of every width are packed and unpacked, by all instructions") {
   test::Rng rng(2);
   const auto each = [&](auto tag) {
     using W = decltype(tag);
@@ -421,13 +433,20 @@ TEST_CASE("packed: integers of every width are packed and unpacked") {
         for (W& word : words) word = static_cast<W>(rng.bits());
         Bytes bytes(packed::packed_bytes(n, width) + packed::kSlack, std::byte{0xFF});
         packed::pack(words.data(), n, width, bytes.data());
-        packed::unpack(bytes.data(), n, width, W{5}, back.data());
-        bool same = true;
-        for (std::size_t i = 0; i < n; ++i) {
-          same &= back[i] == static_cast<W>((words[i] & packed::low_bits(width)) + 5);
+        std::vector<std::uint8_t> small(n + 64);
+        for (const packed::Instructions by : every_instructions()) {
+          packed::unpack(bytes.data(), n, width, W{5}, back.data(), by);
+          if (sizeof(W) == 4) packed::unpack(bytes.data(), n, width, 5, small.data(), by);
+          bool same = true;
+          for (std::size_t i = 0; i < n; ++i) {
+            const auto wanted = static_cast<W>((words[i] & packed::low_bits(width)) + 5);
+            same &= back[i] == wanted;
+            same &= sizeof(W) != 4 || small[i] == static_cast<std::uint8_t>(wanted);
+          }
+          CAPTURE(width);
+          CAPTURE(static_cast<int>(by));
+          CHECK(same);
         }
-        CAPTURE(width);
-        CHECK(same);
       }
     }
   };
@@ -437,20 +456,21 @@ TEST_CASE("packed: integers of every width are packed and unpacked") {
 
 TEST_CASE("packed: gaps that lead out of the block, or around and back into it, are refused") {
   const std::uint32_t none = ~std::uint32_t{0};
-  std::vector<std::uint32_t> gaps(20, 1);
-  CHECK(packed::gaps_to_columns(gaps.data(), 20, none, 40));
-  CHECK(gaps[0] == 1);
-  CHECK(gaps[19] == 39);
-  for (const std::size_t at : {0U, 3U, 9U, 17U, 19U}) {
-    gaps.assign(20, 1);
-    gaps[at] = 2;
-    CHECK(packed::gaps_to_columns(gaps.data(), 20, none, 41));
-    gaps.assign(20, 1);
-    gaps[at] = 2;
-    CHECK(!packed::gaps_to_columns(gaps.data(), 20, none, 40));
-    gaps.assign(20, 1);
-    gaps[at] = none - 2;
-    CHECK(!packed::gaps_to_columns(gaps.data(), 20, none, 40));
+  std::vector<std::uint32_t> gaps;
+  for (const packed::Instructions by : every_instructions()) {
+    CAPTURE(static_cast<int>(by));
+    const auto fit = [&](std::size_t at, std::uint32_t gap, std::uint32_t width) {
+      gaps.assign(20, 1);
+      gaps[at] = gap;
+      return packed::gaps_to_columns(gaps.data(), 20, none, width, by);
+    };
+    CHECK(fit(0, 1, 40));
+    for (std::uint32_t i = 0; i < 20; ++i) CHECK(gaps[i] == 2 * i + 1);
+    for (const std::size_t at : {0U, 3U, 9U, 17U, 19U}) {
+      CHECK(fit(at, 2, 41));
+      CHECK(!fit(at, 2, 40));
+      CHECK(!fit(at, none - 2, 40));
+    }
   }
 }
 

@@ -252,23 +252,29 @@ __attribute__((target("avx512f"))) bool gaps_to_columns_avx512(std::uint32_t* ga
                     _mm512_cmpge_epu32_mask(most, _mm512_set1_epi32(static_cast<int>(width))) == 0);
 }
 
-bool has_avx2() noexcept { return __builtin_cpu_supports("avx2") != 0; }
-bool has_avx512() noexcept {
-  return __builtin_cpu_supports("avx512vbmi") != 0 && __builtin_cpu_supports("avx512bw") != 0;
-}
-
 #endif
 
 }  // namespace
 
+Instructions best_instructions() noexcept {
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx512vbmi") != 0 && __builtin_cpu_supports("avx512bw") != 0) {
+    return Instructions::avx512;
+  }
+  if (__builtin_cpu_supports("avx2") != 0) return Instructions::avx2;
+#endif
+  return Instructions::plain;
+}
+
 template <Word W>
-void unpack(const std::byte* in, std::size_t n, unsigned width, W add, W* out) noexcept {
+void unpack(const std::byte* in, std::size_t n, unsigned width, W add, W* out,
+            [[maybe_unused]] Instructions by) noexcept {
   if (width == 0) {
     std::fill_n(out, n, add);
 #if defined(__x86_64__)
-  } else if (width <= kOneLoad<W> && has_avx512()) {
+  } else if (width <= kOneLoad<W> && by == Instructions::avx512) {
     unpack_avx512(in, n, width, add, out);
-  } else if (width <= kOneLoad<W> && has_avx2()) {
+  } else if (width <= kOneLoad<W> && by == Instructions::avx2) {
     unpack_avx2(in, n, width, add, out);
 #endif
   } else {
@@ -294,32 +300,33 @@ void pack(const W* values, std::size_t n, unsigned width, std::byte* out) noexce
   if (filled > 0) std::memcpy(out, &word, (filled + 7) / 8);
 }
 
-void unpack(const std::byte* in, std::size_t n, unsigned width, std::uint8_t add,
-            std::uint8_t* out) noexcept {
+void unpack(const std::byte* in, std::size_t n, unsigned width, std::uint8_t add, std::uint8_t* out,
+            Instructions by) noexcept {
 #if defined(__x86_64__)
-  if (width <= 8 && has_avx512()) return unpack_bytes(in, n, width, add, out);
+  if (width <= 8 && by == Instructions::avx512) return unpack_bytes(in, n, width, add, out);
 #endif
   std::array<std::uint32_t, 128 + 8> wide;
   for (std::size_t i = 0; i < n; i += 128) {
     const std::size_t some = std::min<std::size_t>(n - i, 128);
-    unpack<std::uint32_t>(in + i * width / 8, some, width, add, wide.data());
+    unpack<std::uint32_t>(in + i * width / 8, some, width, add, wide.data(), by);
     for (std::size_t k = 0; k < some; ++k) out[i + k] = static_cast<std::uint8_t>(wide[k]);
   }
 }
 
-bool gaps_to_columns(std::uint32_t* gaps, std::size_t n, std::uint32_t before,
-                     std::uint32_t width) noexcept {
+bool gaps_to_columns(std::uint32_t* gaps, std::size_t n, std::uint32_t before, std::uint32_t width,
+                     [[maybe_unused]] Instructions by) noexcept {
 #if defined(__x86_64__)
-  if (width >> 31 == 0 && has_avx512()) return gaps_to_columns_avx512(gaps, n, before, width);
-  if (width >> 31 == 0 && has_avx2()) return gaps_to_columns_avx2(gaps, n, before, width);
+  const bool fits = width >> 31 == 0;
+  if (fits && by == Instructions::avx512) return gaps_to_columns_avx512(gaps, n, before, width);
+  if (fits && by == Instructions::avx2) return gaps_to_columns_avx2(gaps, n, before, width);
 #endif
   return gaps_to_columns_plain(gaps, n, before, width);
 }
 
-template void unpack(const std::byte*, std::size_t, unsigned, std::uint32_t,
-                     std::uint32_t*) noexcept;
-template void unpack(const std::byte*, std::size_t, unsigned, std::uint64_t,
-                     std::uint64_t*) noexcept;
+template void unpack(const std::byte*, std::size_t, unsigned, std::uint32_t, std::uint32_t*,
+                     Instructions) noexcept;
+template void unpack(const std::byte*, std::size_t, unsigned, std::uint64_t, std::uint64_t*,
+                     Instructions) noexcept;
 template void pack(const std::uint32_t*, std::size_t, unsigned, std::byte*) noexcept;
 template void pack(const std::uint64_t*, std::size_t, unsigned, std::byte*) noexcept;
 
