@@ -7,7 +7,7 @@
 set -u
 venv=$1
 needed=(nanobind meson-python numpy scipy pandas polars pyarrow "dask[array]" distributed xarray
-  "zarr>=3.0" scikit-learn matplotlib obstore pytest mypy ruff)
+  "zarr>=3.0" sparse scikit-learn matplotlib obstore pytest mypy ruff)
 
 mkdir -p "$(dirname "$venv")"
 exec 9>"$venv.lock"

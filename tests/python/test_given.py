@@ -77,6 +77,24 @@ def dask_frame():
     return dd.from_pandas(pd.DataFrame({"a": [1, 2]}), npartitions=2)
 
 
+def dask_delayed():
+    return pytest.importorskip("dask").delayed(A)
+
+
+def tree():
+    xr = pytest.importorskip("xarray")
+    return xr.DataTree(xr.Dataset({"a": ("x", [1.0, 2.0])}))
+
+
+def zarr_group():
+    return pytest.importorskip("zarr").group(store={})
+
+
+class BrokenStream:
+    def __arrow_c_stream__(self, requested_schema=None):
+        raise RuntimeError("the source is gone")
+
+
 def annotated():
     return pytest.importorskip("anndata").AnnData(np.eye(3))
 
@@ -101,6 +119,14 @@ def polars_series():
     "made, words",
     [
         (dask_frame, "compute"),
+        (dask_delayed, "compute"),
+        (tree, "a DataArray of two"),
+        (zarr_group, "write one of them"),
+        (BrokenStream, "the source is gone"),
+        (lambda: np.zeros((2, 2), [("a", "f8")]), "2 dimensions, not 1"),
+        (lambda: {"a": "text"}, "'a' is this str"),
+        (lambda: [np.ma.masked_equal([1, 2], 2)], "masked cells"),
+        (lambda: [[2**63 + 1, -1]], "9223372036854775809 in a list is not exact"),
         (annotated, "adata.X"),
         (data_set, "to_dataframe"),
         (lazy, "collect"),
@@ -137,6 +163,28 @@ def test_every_table_is_a_table(there):
     ):  # fmt: skip
         f = there(given)
         assert f["a"].tolist() == [1, 2] and f["b"].tolist() == ["x", None]
+
+
+@pytest.mark.parametrize("form", ["COO", "GCXS", "DOK"])
+@pytest.mark.parametrize("fill", [0, 1])
+def test_arrays_of_sparse_are_matrices(tmp_path, form, fill):
+    sparse = pytest.importorskip("sparse")
+    x = sparse.COO.from_numpy(A, fill_value=fill).asformat(form.lower())
+    dp.write(tmp_path / "m.dbdf", x, sync=False)
+    da = pytest.importorskip("dask.array")
+    chunks = da.from_array(A, chunks=1).map_blocks(lambda b: sparse.COO(b, fill_value=fill))
+    dp.write(tmp_path / "d.dbdf", chunks, sync=False)
+    for name in "md":
+        m = dp.open(tmp_path / f"{name}.dbdf")
+        assert m.dtype == A.dtype and np.array_equal(m[:], A)
+
+
+def test_sparse_booleans_are_cells_as_dense_ones_are(tmp_path):
+    sp = pytest.importorskip("scipy.sparse")
+    for name, x in {"d": A > 2, "s": sp.csr_array(A > 2)}.items():
+        dp.write(tmp_path / f"{name}.dbdf", x, sync=False)
+        m = dp.open(tmp_path / f"{name}.dbdf")
+        assert m.dtype == "u1" and np.array_equal(m[:], A > 2)
 
 
 @pytest.mark.skipif("fork" not in multiprocessing.get_all_start_methods(), reason="no fork")

@@ -6,7 +6,7 @@ tables, a Dask array of masked chunks an array without its mask.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -24,11 +24,16 @@ _REFUSED = {
     "dask_expr.DataFrame": "a Dask DataFrame has no cells yet: compute() it, or write each of its "
     "partitions and put the files together with pydapple.concat",
     "dask.Bag": "a Dask Bag has no cells yet: compute() it, and make an array or a table of it",
+    "dask.Delayed": "a Delayed has no cells yet: compute() it, or make an array of it with "
+    "dask.array.from_delayed",
     "polars.LazyFrame": "a LazyFrame has no rows yet: collect() it first",
     "anndata.AnnData": "an AnnData holds several objects, and write makes a file of one: "
     "write_anndata makes a collection of all",
     "xarray.Dataset": "a Dataset holds several arrays: write one of them, a DataArray of two "
     "dimensions such as ds['name'], or ds.to_dataframe().reset_index()",
+    "xarray.DataTree": "a DataTree holds several arrays: write one of them, a DataArray of two "
+    "dimensions such as tree['group/name']",
+    "zarr.Group": "a Group holds several arrays: write one of them, such as group['X']",
     "pandas.Series": "a Series is one column: series.to_frame() makes a table of it",
     "polars.Series": "a Series is one column: series.to_frame() makes a table of it",
 }
@@ -40,9 +45,11 @@ def _names_of(data: Any) -> set[str]:
 
 
 def unwrapped(data: Any) -> Any:
-    """The array inside of an xarray DataArray, or the data itself."""
-    while "xarray.DataArray" in _names_of(data) or "xarray.Variable" in _names_of(data):
+    """The array inside of an xarray DataArray, SciPy's for one of `sparse`, or the data itself."""
+    while _names_of(data) & {"xarray.DataArray", "xarray.Variable"}:
         data = data.data
+    if "sparse.SparseArray" in _names_of(data) and data.ndim == 2:
+        return data.asformat("coo").tocsr() if data.fill_value == 0 else data.todense()
     return data
 
 
@@ -50,15 +57,15 @@ def kind_of(data: Any) -> Kind:
     """What it is. Raises TypeMismatchError, which says what to pass, for what is none of these."""
     if isinstance(data, (_core.Matrix, _core.Frame)):
         return "opened"
+    names = _names_of(data)
+    for name in names & _REFUSED.keys():
+        raise TypeMismatchError(_REFUSED[name])
     if is_sparse(data):  # of which one is a mapping, too
         return "sparse"
     if isinstance(data, Mapping):
-        return "table" if "xarray.Dataset" not in _names_of(data) else _refuse("xarray.Dataset")
+        return "table"
     if isinstance(data, np.ndarray):
         return "array" if data.dtype.names is None else "table"
-    names = _names_of(data)
-    for name in names & _REFUSED.keys():
-        _refuse(name)
     if "dask.Array" in names:
         return "chunked"
     if hasattr(data, "iloc") and hasattr(data, "columns"):  # of pandas, and what is like it
@@ -69,10 +76,6 @@ def kind_of(data: Any) -> Kind:
     return "array"
 
 
-def _refuse(name: str) -> Any:
-    raise TypeMismatchError(_REFUSED[name])
-
-
 def is_sparse(data: Any) -> bool:
     """Whether it is a SciPy sparse array, or gives one as those do."""
     return hasattr(data, "tocsr") and hasattr(data, "nnz")
@@ -81,7 +84,8 @@ def is_sparse(data: Any) -> bool:
 def plain_array(data: Any) -> NDArray[Any]:
     """Cells as an array. Raises where some are masked, which no matrix in a file can tell."""
     data = loaded(data)
-    if isinstance(data, np.ma.MaskedArray) and np.ma.is_masked(data):
+    rows = data if isinstance(data, (list, tuple)) else ()
+    if np.ma.is_masked(data) or any(np.ma.is_masked(row) for row in rows):
         raise InvalidArgumentError(
             "a matrix has no place for masked cells: fill them first, with a.filled(np.nan) say"
         )
@@ -93,21 +97,38 @@ def plain_array(data: Any) -> NDArray[Any]:
                 "the rows of this list have different lengths, or hold what is no number; a matrix "
                 "is a list of rows of one length"
             ) from error
-        raise TypeMismatchError(f"{_name(data)} cannot be made an array: {error}") from error
+        raise TypeMismatchError(f"{name_of(data)} cannot be made an array: {error}") from error
     bare = array.dtype.kind == "O" and not isinstance(data, np.ndarray)
     if bare or (array.ndim == 0 and array.dtype.kind not in "iufb"):
         raise TypeMismatchError(
-            f"{_name(data)} is neither a matrix nor a table: a NumPy or SciPy array of numbers, a "
-            "DataFrame, or a mapping from labels to columns is written"
+            f"{name_of(data)} is neither a matrix nor a table: a NumPy or SciPy array of numbers, "
+            "a DataFrame, or a mapping from labels to columns is written"
         )
+    if len(rows) and array.dtype.kind == "f" and array.ndim == 2:
+        _require_exact(rows, array)
     return array
 
 
-def _name(data: Any) -> str:
+def _require_exact(rows: Sequence[Any], array: NDArray[Any]) -> None:
+    """NumPy rounds integers of a list where they have no type in common."""
+    lists = ((row, made.tolist()) for row, made in zip(rows, array, strict=True)
+             if isinstance(row, (list, tuple)))  # fmt: skip
+    for row, made in lists:
+        for value, cell in zip(row, made, strict=True):
+            if isinstance(value, (int, np.integer)) and int(value) != cell:
+                raise TypeMismatchError(
+                    f"{value} in a list is not exact as {array.dtype}, which all of it would be; "
+                    "make it an array of the dtype that is wanted first"
+                )
+
+
+def name_of(data: Any) -> str:
+    """What to call it in a message: its class and library."""
     kind = type(data)
     if kind.__module__ == "builtins":
         return f"this {kind.__name__}"
-    return f"a {kind.__name__} of {kind.__module__.partition('.')[0]}"
+    article = "an" if kind.__name__[0] in "AEIOUaeio" else "a"
+    return f"{article} {kind.__name__} of {kind.__module__.partition('.')[0]}"
 
 
 def loaded(data: Any) -> Any:

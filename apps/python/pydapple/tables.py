@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from . import _core, attributes, pandas_index, times
 from .errors import Error, InvalidArgumentError, TypeMismatchError
-from .given import loaded
+from .given import loaded, name_of
 from .meanings import Meaning, mark_booleans, mark_missing, narrow_codes
 
 
@@ -50,8 +50,12 @@ class Table(NamedTuple):
 def table_of(data: Any) -> Table:
     """What a table, as `given.kind_of` calls it, holds."""
     if isinstance(data, np.ndarray):
-        flat = data.reshape(-1) if data.ndim != 1 else data
-        return Table([as_column(flat[label], label) for label in data.dtype.names], {})
+        if data.ndim != 1:
+            raise InvalidArgumentError(
+                f"records are the rows of a table, and this array of them has {data.ndim} "
+                "dimensions, not 1; reshape it first"
+            )
+        return Table([as_column(data[label], label) for label in data.dtype.names], {})
     if isinstance(data, Mapping):
         return Table([as_column(values, str(label)) for label, values in data.items()], {})
     if hasattr(data, "iloc"):
@@ -72,7 +76,11 @@ def from_arrow(data: Any) -> Table:
     """The table of anything with ``__arrow_c_stream__``; metadata become attributes."""
     columns, noted = [], {}
     try:
-        read, metadata = _core.read_arrow(data.__arrow_c_stream__())
+        stream = data.__arrow_c_stream__()
+    except Exception as error:
+        raise TypeMismatchError(f"{name_of(data)} gives no Arrow stream: {error}") from error
+    try:
+        read, metadata = _core.read_arrow(stream)
     except TypeError as error:
         raise TypeMismatchError(str(error)) from None
     for label, cells, missing, described, of_column in read:
@@ -143,7 +151,7 @@ def as_column(values: Any, label: str) -> StoredColumn:
     try:
         column = _from_pandas(values, label) if hasattr(values, "iloc") else None
         return column or _from_numpy(values, label)
-    except (TypeError, ValueError, ArithmeticError) as error:
+    except (TypeError, ValueError, ArithmeticError, NotImplementedError) as error:
         if isinstance(error, Error) and f"column {label!r}" in str(error):
             raise
         raise TypeMismatchError(
@@ -167,7 +175,10 @@ def _from_numpy(values: Any, label: str) -> StoredColumn:
     missing = np.ma.getmaskarray(values) if masked else None
     array = np.ma.getdata(values) if masked else np.asarray(values)
     if array.ndim != 1:
-        raise InvalidArgumentError(f"column {label!r} has {array.ndim} dimensions")
+        raise InvalidArgumentError(
+            f"column {label!r} is {name_of(values)} of {array.ndim} dimensions, and a column is a "
+            "list or an array of one"
+        )
     kind = array.dtype.kind
     if kind == "b":
         return _stored(label, array, missing, Meaning("boolean"))

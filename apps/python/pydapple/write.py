@@ -257,14 +257,11 @@ def _write_matrix(
         raise InvalidArgumentError(
             f"a matrix has 2 dimensions, and this array has {len(data.shape)}; reshape it first"
         )
-    cell_dtype(data.dtype)
-    sparse = given == "sparse"
+    cells, sparse = cell_dtype(data.dtype), given == "sparse"
     if given == "chunked":
         data, sparse = chunked(data), is_sparse(data._meta)
     elif sparse and options["tile"] is None:
-        options["tile"] = _core.default_sparse_tile(
-            data.shape[0], data.shape[1], data.nnz, data.dtype
-        )
+        options["tile"] = _core.default_sparse_tile(data.shape[0], data.shape[1], data.nnz, cells)
     with writer(path, data.shape, data.dtype, threads=threads, sparse=sparse, **options) as made:
         if given == "chunked":
             store_chunks(data, made)
