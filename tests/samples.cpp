@@ -115,8 +115,10 @@ namespace {
 
 std::vector<std::byte> written_matrix(const WriteOptions& options, const Partition& partition) {
   const TempDir dir;
-  auto w = MatrixWriter::create(dir / "m.dbdf", partition.rows, partition.cols, ValueType::f32,
-                                options, Storage::csr);
+  WriteOptions how = options;
+  how.off_grid = true;
+  auto w = MatrixWriter::create(dir / "m.dbdf", partition.rows, partition.cols, ValueType::f32, how,
+                                Storage::csr);
   unsigned n = 0;
   for (const Region& cells : partition.blocks) {
     const auto rows = static_cast<std::uint32_t>(cells.rows.size());

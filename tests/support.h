@@ -202,10 +202,11 @@ std::string told(const Error& error);
 /// "byte: message" of each, without the file's name.
 std::vector<std::string> lines(std::span<const Error> errors);
 
-/// A writer of a matrix of `T`.
+/// A writer of a matrix of `T` that takes blocks of any place and size.
 template <Value T>
 MatrixWriter writer(const std::filesystem::path& path, std::uint64_t rows, std::uint64_t cols,
-                    const WriteOptions& options = {}) {
+                    WriteOptions options = {}) {
+  options.off_grid = true;
   return MatrixWriter::create(path, rows, cols, value_type_of<T>(), options);
 }
 

@@ -214,6 +214,7 @@ TEST_CASE("damage: an index whose blocks fit their headers but share a cell is r
   WriteOptions options;
   options.narrow = false;
   options.kind = KindChoice::dense;
+  options.off_grid = true;
   auto writer = MatrixWriter::create(path, 1, 5, ValueType::u8, options);
   constexpr std::uint8_t kCells[] = {11, 22, 33, 44, 55};
   writer.put<std::uint8_t>({0, 0}, {kCells, 1, 1});

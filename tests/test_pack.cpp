@@ -111,6 +111,7 @@ TEST_CASE("pack: what does not shrink stays plain") {
   for (std::uint64_t& cell : cells) cell = rng.bits();
   WriteOptions options;
   options.pack = Packing::small;
+  options.tile = TileShape{100, 100};
   auto writer = MatrixWriter::create(dir / "m.dbdf", 100, 200, ValueType::u64, options);
   writer.put<std::uint64_t>({0, 0}, {cells.data(), 100, 100});
   writer.put_empty({0, 100}, {100, 100});

@@ -41,6 +41,7 @@ Bytes written(const TempDir& dir, const test::Partition& p, bool plain) {
   options.plain = plain;
   options.sync = false;
   options.narrow = false;
+  options.off_grid = true;
   auto w = MatrixWriter::create(dir / "m", p.rows, p.cols, ValueType::i32, options);
   for (const Region& cells : p.blocks) {
     const auto rows = static_cast<std::uint32_t>(cells.rows.size());

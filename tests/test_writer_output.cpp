@@ -189,7 +189,7 @@ TEST_CASE("writer: gaps between blocks of a frame are filled without mixing type
                                        {"c", ValueType::f64},
                                        {"d", ValueType::u8},
                                        {"e", ValueType::u8}};
-  auto w = FrameWriter::create(dir / "f", 10, columns);
+  auto w = FrameWriter::create(dir / "f", 10, columns, {.off_grid = true});
   const std::uint8_t two[] = {7, 8};
   w.put<std::uint8_t>({3, 4}, {two, 2, 1});  // no tile of the tiling
   w.finish();

@@ -239,8 +239,7 @@ TEST_CASE("writer: rows that are refused at their end leave nothing in the file"
           "invalid_argument: cell (1999, 233) of the block at (2000, 0) is given twice (R5)");
     error = test::error_of([&] { w.template put<double>({ManyRows::kRows, 0}, outside.ref()); });
     REQUIRE(error);
-    CHECK(test::told(*error) ==
-          "out_of_range: entry (1999, 240) is outside the block of 2000 x 240 cells");
+    CHECK(test::told(*error) == "out_of_range: entry (1999, 240) is outside the rows of 240 cells");
   });
   CHECK(test::read_bytes(dir / "refused") == test::read_bytes(dir / "plain"));
 }

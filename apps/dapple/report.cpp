@@ -20,6 +20,7 @@ std::string dump(const ordered_json& json) {
 Status status_of(Errc code, bool type_asked) noexcept {
   switch (code) {
     case Errc::io:
+    case Errc::no_memory:
       return kRefused;
     case Errc::out_of_range:
     case Errc::absent:

@@ -134,12 +134,14 @@ class BlockedObject {
   /// The file's format, for example "dbdf".
   std::string_view format() const noexcept;
   /// Something about the file that the user should be told, or "".
-  const std::string& note() const noexcept;
+  const std::string& note() const& noexcept;
+  std::string note() const&& { return note(); }
   /// The objects in a file that may hold several, at most the first 1000: values of Futhark as it
   /// writes their types ("[3][4]f32"), arrays of npz and HDF5 by the names that
   /// `OpenOptions::array` takes. Empty for formats that hold just one, and for HDF5 when a name was
   /// given.
-  const std::vector<std::string>& contents() const noexcept;
+  const std::vector<std::string>& contents() const& noexcept;
+  std::vector<std::string> contents() const&& { return contents(); }
   /// The size of the file.
   std::uint64_t bytes() const noexcept;
   IndexOrigin index_origin() const noexcept;
@@ -148,6 +150,10 @@ class BlockedObject {
   /// Blocks that hold cells, in file order.
   BlockRange blocks() const& noexcept;
   BlockRange blocks() const&& = delete;
+
+  /// The blocks that hold cells of a region, in ascending order of positions. Throws out_of_range,
+  /// corrupt. O(log n + blocks found).
+  std::vector<BlockInfo> blocks(const Region& region) const;
 
   /// The tiling, if the blocks form a regular one.
   std::optional<Grid> grid() const noexcept;
@@ -187,7 +193,8 @@ class BlockedObject {
             const ReadOptions& options = {}) const;
 
   /// Columns that can only be shown, in file order. Most formats have none.
-  std::span<const TextColumn> text_columns() const noexcept;
+  std::span<const TextColumn> text_columns() const& noexcept;
+  std::span<const TextColumn> text_columns() const&& = delete;
   /// Calls `take` for each of these rows of text column `k`, in order. Throws out_of_range,
   /// corrupt; unsupported when the column is not readable.
   void read_text(std::size_t k, Range rows, const TakeText& take) const;

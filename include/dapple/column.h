@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <optional>
 #include <span>
@@ -50,6 +51,28 @@ class Dictionary {
   virtual std::string_view file() const noexcept { return {}; }
 };
 
+namespace detail {
+class WordTable;
+}
+
+/// Makes the dictionary of a category or text column, and the codes that the column stores.
+class DictionaryBuilder {
+ public:
+  DictionaryBuilder();
+  /// The code of a word: a new word gets the next one, from 1; code 0 (`kMissingCode`) is a missing
+  /// word. Throws invalid_argument beyond 2^32 - 2 words. O(bytes of the word).
+  std::uint32_t add(std::string_view word);
+  std::uint64_t size() const noexcept;
+  /// The smallest type that holds all codes so far, for `Column::value_type`.
+  ValueType code_type() const noexcept;
+  /// The dictionary, for `Meaning::words`; the builder is empty afterwards. Words that are not
+  /// UTF-8 are refused when a file is written. O(1).
+  std::shared_ptr<const Dictionary> finish();
+
+ private:
+  std::shared_ptr<detail::WordTable> table_;
+};
+
 /// How the cells of a column are to be read.
 struct Meaning {
   MeaningKind kind = MeaningKind::number;
@@ -84,6 +107,15 @@ inline constexpr std::uint64_t kMissingCode = 0;
 /// The bits that usually mark a missing number: of floats the NaNs above, of signed integers the
 /// least, of unsigned ones the greatest.
 std::uint64_t usual_mark(ValueType type) noexcept;
+
+/// The value with those bits, for cells that are put.
+template <Value T>
+T missing_value() noexcept {
+  const std::uint64_t bits = usual_mark(value_type_of<T>());
+  T value;
+  std::memcpy(&value, &bits, sizeof value);  // the low bytes
+  return value;
+}
 
 /// Neighbouring columns of a frame, or all of a matrix, that are one vector with a name, as ML.NET
 /// has them.

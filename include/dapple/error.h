@@ -19,6 +19,7 @@ enum class Errc {
   type_mismatch,     // a value, block or column does not fit the requested type
   invalid_argument,  // the arguments contradict each other or the object
   stale_index,       // a sidecar index that belongs to another state of its file
+  no_memory,         // there is no memory for the result that was asked for
 };
 
 /// The option that would make the failed call succeed. Callers turn it into advice in their own

@@ -78,6 +78,19 @@ class Frame : public BlockedObject {
   template <Value T>
   std::vector<T> read_column(std::uint64_t col, Range rows, const ReadOptions& options = {}) const;
 
+  /// For each of these rows, 1 if the column has a value there, 0 where it is missing
+  /// (`Meaning::missing`, code 0 of words). Throws what `read_column` throws.
+  std::vector<std::uint8_t> read_valid(std::uint64_t col, Range rows,
+                                       const ReadOptions& options = {}) const;
+
+  /// The words of a category or text column; nothing for a missing one. They are valid as long as
+  /// any copy of the frame. Throws type_mismatch for a column of another meaning, what
+  /// `read_column` throws, and corrupt for a code without a word.
+  std::vector<std::optional<std::string_view>> read_words(std::uint64_t col, Range rows,
+                                                          const ReadOptions& options = {}) const&;
+  std::vector<std::optional<std::string_view>> read_words(std::uint64_t, Range,
+                                                          const ReadOptions& = {}) const&& = delete;
+
   /// Copies rows of several columns at once, each to its own buffer. Throws what `read_column`
   /// throws.
   void read_rows(Range rows, std::span<const ColumnBuffer> columns,

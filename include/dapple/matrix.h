@@ -65,8 +65,8 @@ class Matrix : public BlockedObject {
     read_to(region, out.data(), out.size(), row_stride, value_type_of<T>(), options);
   }
 
-  /// Returns the same as a vector of rows x cols values. Also throws invalid_argument when they do
-  /// not fit in memory.
+  /// Returns the same as a vector of rows x cols values. Also throws no_memory when they do not
+  /// fit.
   template <Value T>
   std::vector<T> read(const Region& region, const ReadOptions& options = {}) const;
 

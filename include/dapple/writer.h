@@ -9,12 +9,14 @@
 // already written.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "dapple/block.h"
@@ -44,6 +46,7 @@ struct WriteOptions {
   bool plain = false;      // no index, statistics or padding: only the published format
   bool overwrite = false;  // replace an existing file
   bool sync = true;        // fsync before publishing; false is for throw-away files
+  bool off_grid = false;   // `put` takes blocks of any place and size, not only tiles
   /// The user's attributes, a JSON object in UTF-8: at most a mebibyte, and 64 objects and arrays
   /// in each other. Empty: those of what is copied, if anything is; "{}": none. Not with `plain`.
   std::string attributes{};
@@ -66,20 +69,33 @@ TileShape default_sparse_tile(std::uint64_t rows, std::uint64_t cols, double sto
 template <Value T>
 struct DenseRef {
   const T* data = nullptr;
-  std::uint32_t rows = 0;
-  std::uint32_t cols = 0;
+  std::uint64_t rows = 0;
+  std::uint64_t cols = 0;
   std::size_t row_stride = 0;
 };
 
-/// A sparse rectangle of the caller's values in three arrays. The columns of a row may be in any
-/// order, but none twice.
-template <Value T>
+/// A sparse rectangle of the caller's values in three arrays, such as `Csr` has. The columns of a
+/// row may be in any order, but none twice.
+template <Value T, class Col = std::uint32_t, class Ptr = std::uint64_t>
 struct CsrRef {
-  std::uint32_t rows = 0;
-  std::uint32_t cols = 0;
-  std::span<const std::uint64_t> row_ptr;  // rows + 1 positions
-  std::span<const std::uint32_t> col_idx;
+  static_assert(std::is_unsigned_v<Col> && (sizeof(Col) == 4 || sizeof(Col) == 8));
+  static_assert(std::is_unsigned_v<Ptr> && (sizeof(Ptr) == 4 || sizeof(Ptr) == 8));
+  std::uint64_t rows = 0;
+  std::uint64_t cols = 0;
+  std::span<const Ptr> row_ptr;  // rows + 1 positions, which count from the first one
+  std::span<const Col> col_idx;
   std::span<const T> values;
+
+  /// Rows that were read, from a region of so many columns.
+  static CsrRef of(const Csr<T, Col>& csr,
+                   std::uint64_t cols) noexcept requires std::same_as<Ptr, std::uint64_t> {
+    const std::size_t rows = csr.row_ptr.empty() ? 0 : csr.row_ptr.size() - 1;
+    return {rows,
+            cols,
+            {csr.row_ptr.data(), csr.row_ptr.size()},
+            {csr.col_idx.data(), csr.col_idx.size()},
+            {csr.values.data(), csr.values.size()}};
+  }
 };
 
 /// What a published file contains.
@@ -90,7 +106,30 @@ struct WriteSummary {
 
 namespace detail {
 class BlockWriter;
-}
+
+/// A CsrRef of types that are known when the program runs.
+struct CsrArrays {
+  template <Value T, class Col, class Ptr>
+  explicit CsrArrays(const CsrRef<T, Col, Ptr>& r) noexcept
+      : rows(r.rows),
+        cols(r.cols),
+        row_ptr(r.row_ptr.data()),
+        col_idx(r.col_idx.data()),
+        values(r.values.data()),
+        row_ptr_size(r.row_ptr.size()),
+        col_idx_size(r.col_idx.size()),
+        values_size(r.values.size()),
+        ptr_bytes(sizeof(Ptr)),
+        col_bytes(sizeof(Col)),
+        type(value_type_of<T>()) {}
+
+  std::uint64_t rows, cols;
+  const void *row_ptr, *col_idx, *values;
+  std::uint64_t row_ptr_size, col_idx_size, values_size;
+  std::uint8_t ptr_bytes, col_bytes;
+  ValueType type;
+};
+}  // namespace detail
 
 /// What both writers share. `put` may be called from several threads at once.
 class TileWriter {
@@ -99,21 +138,44 @@ class TileWriter {
   TileWriter& operator=(TileWriter&&) noexcept;
   ~TileWriter();
 
-  /// Writes the block whose first cell is `pos`. T may be any type, but each value must fit the
-  /// type of the object, or of its column, exactly. The caller's memory is free again afterwards.
-  /// Throws out_of_range outside the object; invalid_argument for a block without cells, arrays
-  /// that do not fit together, a cell twice, rows that overlap in memory, columns of different
-  /// types, a code without a word, or after `finish`; type_mismatch; io. Blocks that share a cell
-  /// are found by `finish`. O(cells), or O(entries) if they are in order.
+  /// Writes cells as one block, whose first cell is at `pos`: a tile of the tiling, or with
+  /// WriteOptions::off_grid any rectangle. T may be any type, but each value must fit the type of
+  /// the object, or of its column, exactly. The caller's memory is free again afterwards. Throws
+  /// out_of_range outside the object; invalid_argument for a block that is no tile or without
+  /// cells, arrays that do not fit together, a cell twice, rows that overlap in memory, columns of
+  /// different types, a code without a word, or after `finish`; type_mismatch; io. Blocks that
+  /// share a cell are found by `finish`. O(cells), or O(entries) if they are in order.
   template <Value T>
-  void put(BlockPos pos, DenseRef<T> cells);
-  template <Value T>
-  void put(BlockPos pos, CsrRef<T> cells);
+  void put(BlockPos pos, const DenseRef<T>& cells) {
+    put_one(pos, cells.rows, cells.cols, value_type_of<T>(), cells.data, stride_of(cells));
+  }
+  template <Value T, class Col = std::uint32_t, class Ptr = std::uint64_t>
+  void put(BlockPos pos, const CsrRef<T, Col, Ptr>& cells) {
+    put_one(pos, detail::CsrArrays(cells));
+  }
   /// `entries` may be in any order, but no cell may be there twice.
   template <Value T>
   void put(BlockPos pos, TileShape shape, std::span<const Triplet<T>> entries);
   /// A block of zeros, which takes a few bytes.
   void put_empty(BlockPos pos, TileShape shape);
+
+  /// Writes a rectangle of any size and place, cut along the tiling: a block for each tile that it
+  /// touches, by at most `threads` threads (0: one per processor). To get a regular tiling, put
+  /// regions that end where tiles do. Nothing is written for a region without cells. Throws what
+  /// `put` throws; then some of the blocks may have been put. O(cells) or O(entries).
+  template <Value T>
+  void put_region(BlockPos pos, const DenseRef<T>& cells, unsigned threads = 1) {
+    put_cut(pos, cells.rows, cells.cols, value_type_of<T>(), cells.data, stride_of(cells), threads);
+  }
+  template <Value T, class Col = std::uint32_t, class Ptr = std::uint64_t>
+  void put_region(BlockPos pos, const CsrRef<T, Col, Ptr>& cells, unsigned threads = 1) {
+    put_cut(pos, detail::CsrArrays(cells), threads);
+  }
+  /// The same of values of `type`, anywhere in memory: cell (r, c) of the region is at byte
+  /// r * strides.row + c * strides.col of `cells`. Also throws invalid_argument when they are not
+  /// all in `cells`.
+  void put_region(const Region& region, ValueType type, std::span<const std::byte> cells,
+                  Strides strides = {}, unsigned threads = 1);
 
   /// The tiling that `create` chose, and where it cuts the columns; in a frame, also where the
   /// value type changes and, in tall tiles, around columns with a dictionary. An object without
@@ -131,6 +193,23 @@ class TileWriter {
  protected:
   explicit TileWriter(std::unique_ptr<detail::BlockWriter> impl) noexcept;
   std::unique_ptr<detail::BlockWriter> impl_;
+
+ private:
+  /// Throws invalid_argument when rows overlap.
+  template <Value T>
+  static std::size_t stride_of(const DenseRef<T>& cells) {
+    if (cells.row_stride == 0) return cells.cols;
+    if (cells.row_stride < cells.cols && cells.rows > 1) fail_overlap(cells.cols, cells.row_stride);
+    return cells.row_stride;
+  }
+  [[noreturn]] static void fail_overlap(std::uint64_t cols, std::size_t row_stride);
+
+  void put_one(BlockPos pos, std::uint64_t rows, std::uint64_t cols, ValueType type,
+               const void* data, std::size_t row_stride);
+  void put_one(BlockPos pos, const detail::CsrArrays& arrays);
+  void put_cut(BlockPos pos, std::uint64_t rows, std::uint64_t cols, ValueType type,
+               const void* data, std::size_t row_stride, unsigned threads);
+  void put_cut(BlockPos pos, const detail::CsrArrays& arrays, unsigned threads);
 };
 
 class MatrixWriter : public TileWriter {

@@ -22,6 +22,8 @@ std::string_view name(Errc code) noexcept {
       return "invalid_argument";
     case Errc::stale_index:
       return "stale_index";
+    case Errc::no_memory:
+      return "no_memory";
   }
   return "unknown";
 }

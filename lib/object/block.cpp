@@ -89,7 +89,7 @@ std::unique_ptr<std::byte, FreeArray> array_for(const Store& store, const Entry&
     if (!multiply(std::uint64_t{e.rows} * e.cols, size_of(type), size)) throw std::bad_alloc();
     return std::unique_ptr<std::byte, FreeArray>(static_cast<std::byte*>(allocate_array(size)));
   } catch (const std::bad_alloc&) {
-    store.fail(Errc::invalid_argument, e.offset,
+    store.fail(Errc::no_memory, e.offset,
                "the " + std::to_string(e.rows) + " x " + std::to_string(e.cols) +
                    " cells of block " + text(e.pos) + " do not fit in memory");
   }

@@ -106,8 +106,8 @@ BlockedObject::BlockedObject(std::shared_ptr<const Store> store) noexcept
 std::uint64_t BlockedObject::rows() const noexcept { return store_->schema().rows; }
 std::uint64_t BlockedObject::cols() const noexcept { return store_->schema().cols; }
 std::string_view BlockedObject::format() const noexcept { return store_->format(); }
-const std::string& BlockedObject::note() const noexcept { return store_->note(); }
-const std::vector<std::string>& BlockedObject::contents() const noexcept {
+const std::string& BlockedObject::note() const& noexcept { return store_->note(); }
+const std::vector<std::string>& BlockedObject::contents() const& noexcept {
   return store_->contents();
 }
 std::uint64_t BlockedObject::bytes() const noexcept { return store_->file().size(); }
@@ -121,6 +121,17 @@ void BlockedObject::require_intact() const { store_->require_intact(); }
 
 BlockRange BlockedObject::blocks() const& noexcept {
   return {store_.get(), store_->index().size()};
+}
+
+std::vector<BlockInfo> BlockedObject::blocks(const Region& region) const {
+  store_->require_inside(region);
+  return store_->watched([&] {
+    std::vector<BlockInfo> blocks;
+    for (const std::uint64_t number : store_->index().touching(region)) {
+      blocks.push_back(info_of(*store_, number, store_->index().entry(number)));
+    }
+    return blocks;
+  });
 }
 
 std::optional<Grid> BlockedObject::grid() const noexcept { return store_->index().grid(); }
@@ -156,7 +167,7 @@ Block BlockedObject::tile(std::uint64_t i, std::uint64_t j) const& { return stor
 
 detail::TileTable BlockedObject::tile_table() const { return store_->tile_table(); }
 
-std::span<const TextColumn> BlockedObject::text_columns() const noexcept {
+std::span<const TextColumn> BlockedObject::text_columns() const& noexcept {
   return store_->text_columns();
 }
 

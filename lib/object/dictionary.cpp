@@ -260,3 +260,19 @@ ValueType code_type(std::uint64_t words) noexcept {
 }
 
 }  // namespace dapple::detail
+
+namespace dapple {
+
+DictionaryBuilder::DictionaryBuilder() : table_(std::make_shared<detail::WordTable>()) {}
+
+std::uint32_t DictionaryBuilder::add(std::string_view word) { return table_->add(word); }
+
+std::uint64_t DictionaryBuilder::size() const noexcept { return table_->size(); }
+
+ValueType DictionaryBuilder::code_type() const noexcept { return detail::code_type(size()); }
+
+std::shared_ptr<const Dictionary> DictionaryBuilder::finish() {
+  return std::exchange(table_, std::make_shared<detail::WordTable>());
+}
+
+}  // namespace dapple

@@ -52,7 +52,7 @@ HeldBytes decode_into(const Store& store, const Entry& entry, std::uint64_t size
     plain = std::make_shared<Array<std::byte>>(static_cast<std::size_t>(size));
   } catch (const std::bad_alloc&) {
     store.fail(
-        Errc::invalid_argument, entry.offset,
+        Errc::no_memory, entry.offset,
         "the " + counted(size, "byte") + " of block " + text(entry.pos) + " do not fit in memory");
   }
   const HeldBytes stored = store.stored_bytes(entry);

@@ -76,7 +76,7 @@ template void require_narrow<std::uint32_t>(const Store&, std::uint64_t);
 template void require_narrow<std::uint64_t>(const Store&, std::uint64_t);
 
 void fail_memory(const Store& store, const Region& region) {
-  throw Error(Errc::invalid_argument, store.file().name(), std::nullopt,
+  throw Error(Errc::no_memory, store.file().name(), std::nullopt,
               std::to_string(region.rows.size()) + " x " + std::to_string(region.cols.size()) +
                   " cells do not fit in memory");
 }

@@ -11,11 +11,12 @@
 
 #include "dapple/array.h"
 #include "dapple/view.h"
+#include "lib/base/bytes.h"
 #include "lib/object/store.h"
 
 namespace dapple::detail {
 
-/// Throws invalid_argument: memory cannot hold arrays for the cells of `region`.
+/// Throws no_memory: memory cannot hold arrays for the cells of `region`.
 [[noreturn]] void fail_memory(const Store& store, const Region& region);
 
 /// Calls `f`, which makes arrays for the cells of `region`; `fail_memory` when it cannot.
@@ -27,6 +28,14 @@ auto fill_memory(const Store& store, const Region& region, const F& f) {
   } catch (const std::length_error&) {
   }
   fail_memory(store, region);
+}
+
+/// The number of cells of `region`. Throws out_of_range, and bad_alloc beyond 2^64.
+inline std::size_t count_of_cells(const Store& store, const Region& region) {
+  store.require_inside(region);
+  std::uint64_t cells = 0;
+  if (!multiply(region.rows.size(), region.cols.size(), cells)) throw std::bad_alloc();
+  return cells;
 }
 
 /// The arrays of a Csr whose values have a type that is known when the program runs.

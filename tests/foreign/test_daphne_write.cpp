@@ -63,7 +63,7 @@ TEST_CASE("daphne: every type goes out and back, dense and CSR") {
       options.overwrite = true;
       options.tile = TileShape{10, 7};
       auto writer = MatrixWriter::create(dir / "m.dbdf", rows, cols, type, options);
-      writer.put<T>({0, 0}, {values.data(), rows, cols, 0});
+      writer.put_region<T>({0, 0}, {values.data(), rows, cols, 0});
       writer.finish();
       const Object matrix = open(dir / "m.dbdf");
       to_runtime(matrix, dir / "dense.dbdf");

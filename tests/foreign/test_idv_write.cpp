@@ -161,7 +161,7 @@ TEST_CASE("idv: long objects are written in several blocks, whatever the number 
 TEST_CASE("idv: a sparse matrix stays sparse, and rows that differ a lot fit") {
   const test::TempDir dir;
   constexpr std::uint64_t kCols = 100000;
-  auto writer = MatrixWriter::create(dir / "s.dbdf", 300, kCols, ValueType::f64);
+  auto writer = test::writer<double>(dir / "s.dbdf", 300, kCols);
   std::vector<Triplet<double>> entries;
   for (std::uint32_t r = 0; r < 300; ++r) {
     entries.push_back({r, r * 300, r + 0.5});

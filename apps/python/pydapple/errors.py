@@ -98,6 +98,8 @@ class InvalidArgumentError(Error, ValueError):
 class TooLargeError(InvalidArgumentError, MemoryError, OverflowError):
     """There is no memory for an array of that size, or NumPy cannot count its bytes."""
 
+    code = "no_memory"
+
 
 class ExistsError(InvalidArgumentError, FileExistsError):
     """The file is there already, and `overwrite` is False."""
@@ -121,6 +123,7 @@ _CLASSES: dict[str, type[Error]] = {
         TypeMismatchError,
         InvalidArgumentError,
         StaleError,
+        TooLargeError,
     )
 }
 _BY_ERRNO: dict[type[OSError], type[Error]] = {}

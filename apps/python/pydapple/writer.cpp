@@ -1,13 +1,8 @@
 // Writer: rectangles of arrays cut into tiles and written, by several threads if that is asked for.
 #include <algorithm>
-#include <atomic>
-#include <exception>
 #include <functional>
-#include <limits>
 #include <memory>
-#include <mutex>
-#include <optional>
-#include <thread>
+#include <span>
 #include <type_traits>
 #include <vector>
 
@@ -30,39 +25,6 @@ using dapple::Errc;
 using dapple::Error;
 using dapple::Range;
 using dapple::Region;
-
-/// Calls work(0), ..., work(n - 1), by several threads at once. Throws what one of them threw.
-void run(std::size_t n, unsigned threads, const std::function<void(std::size_t)>& work) {
-  const std::size_t wanted =
-      threads != 0 ? threads : std::max(1u, std::thread::hardware_concurrency());
-  std::atomic<std::size_t> next{0};
-  std::exception_ptr failure;
-  std::mutex mutex;
-  const auto serve = [&] {
-    for (std::size_t k; (k = next++) < n;) {
-      try {
-        work(k);
-      } catch (...) {
-        const std::lock_guard lock(mutex);
-        if (!failure) failure = std::current_exception();
-        next = n;
-      }
-    }
-  };
-  {
-    std::vector<std::jthread> helpers;
-    for (std::size_t k = 1; k < std::min(wanted, n); ++k) helpers.emplace_back(serve);
-    serve();
-  }
-  if (failure) std::rethrow_exception(failure);
-}
-
-/// Sparse rows of the caller's: SciPy's three arrays.
-template <class T, class Index>
-struct CsrArrays {
-  std::span<const Index> row_ptr, col_idx;
-  std::span<const T> values;
-};
 
 class Writer {
  public:
@@ -94,18 +56,14 @@ class Writer {
     const nb::object kept = contiguous(array, type, 2);
     const auto rows = static_cast<std::uint64_t>(PyArray_DIM(as_array(kept), 0));
     const auto cols = static_cast<std::uint64_t>(PyArray_DIM(as_array(kept), 1));
-    const std::vector<Range> bands = cut_rows(row, rows);
-    const std::vector<Range> strips = cut_cols(col, cols);
     const auto writer = writer_;  // another thread may close this one meanwhile
     dapple::visit_type(type, [&](auto tag) {
       using T = decltype(tag);
       const T* const data = static_cast<const T*>(data_of(kept));
-      work(bands.size(), threads, [&](std::size_t k) {
-        for (const Range& strip : strips) {
-          const T* const first = data + (bands[k].begin - row) * cols + (strip.begin - col);
-          writer->put<T>({bands[k].begin, strip.begin},
-                         {first, extent(bands[k]), extent(strip), cols});
-        }
+      in_turns(row, rows, threads, [&](Range part) {
+        writer->put_region({row + part.begin, col},
+                           dapple::DenseRef<T>{data + part.begin * cols, part.size(), cols},
+                           threads);
       });
     });
   }
@@ -127,49 +85,22 @@ class Writer {
   }
 
  private:
-  static std::uint32_t extent(const Range& range) noexcept {
-    return static_cast<std::uint32_t>(range.size());
-  }
-
-  /// [begin, begin + n) cut where tiles end.
-  std::vector<Range> cut_rows(std::uint64_t begin, std::uint64_t n) const {
+  /// Calls `put` with some of `n` rows after others, without the GIL, and looks at signals in
+  /// between. The parts end where tiles do.
+  void in_turns(std::uint64_t row, std::uint64_t n, unsigned threads,
+                const std::function<void(Range)>& put) const {
     const std::uint64_t tile = std::max<std::uint64_t>(tiles().tile().rows, 1);
-    std::vector<Range> out;
-    for (std::uint64_t left = n; left > 0;) {
-      const std::uint64_t rows = std::min(left, tile - begin % tile);
-      out.push_back({begin, begin + rows});
-      begin += rows;
-      left -= rows;
-    }
-    return out;
-  }
-  /// The same of columns. What is outside the object stays, so that the library refuses it.
-  std::vector<Range> cut_cols(std::uint64_t begin, std::uint64_t n) const {
-    std::vector<Range> out;
-    const auto& strips = tiles().column_strips();
-    auto strip = std::upper_bound(strips.begin(), strips.end(), begin,
-                                  [](std::uint64_t col, const Range& r) { return col < r.end; });
-    for (std::uint64_t left = n; left > 0;) {
-      const std::uint64_t room = strip != strips.end() ? (strip++)->end - begin : left;
-      const std::uint64_t cols = std::min(left, room);
-      out.push_back({begin, begin + cols});
-      begin += cols;
-      left -= cols;
-    }
-    return out;
-  }
-
-  /// Without the GIL, but for looks at signals between some bands of tiles and others.
-  static void work(std::size_t bands, unsigned threads,
-                   const std::function<void(std::size_t)>& band) {
-    const std::size_t at_once = threads == 1 ? 4 : 32;
-    for (std::size_t done = 0; done < bands; done += at_once) {
+    const std::uint64_t step = tile * (threads == 1 ? 4 : 32);
+    std::uint64_t done = 0;
+    do {
+      const std::uint64_t end = std::min(n, done + step - (row + done) % tile);
       {
         const WithoutGil release;
-        run(std::min(at_once, bands - done), threads, [&](std::size_t k) { band(done + k); });
+        put({done, end});
       }
       check_signals();
-    }
+      done = end;
+    } while (done < n);
   }
 
   template <class T>
@@ -178,69 +109,35 @@ class Writer {
             static_cast<std::size_t>(PyArray_SIZE(as_array(array)))};
   }
 
+  /// SciPy's three arrays. Their signed numbers are taken for unsigned ones: what is negative is
+  /// beyond every bound.
   template <class T, class Index>
   void put_rows(std::uint64_t row, std::uint64_t col, std::uint64_t cols, nb::handle data,
                 nb::handle indices, nb::handle indptr, unsigned threads) const {
+    using Unsigned = std::make_unsigned_t<Index>;
     constexpr auto index_type = dapple::value_type_of<Index>();
-    const nb::object values = contiguous(data, dapple::value_type_of<T>(), 1);
-    const nb::object columns = contiguous(indices, index_type, 1);
-    const nb::object starts = contiguous(indptr, index_type, 1);
-    const CsrArrays<T, Index> csr{values_of<Index>(starts), values_of<Index>(columns),
-                                  values_of<T>(values)};
-    if (csr.row_ptr.empty() || csr.col_idx.size() != csr.values.size()) {
-      throw dapple::Error(dapple::Errc::invalid_argument,
-                          "the arrays of the sparse rows do not fit each other");
+    const nb::object kept_values = contiguous(data, dapple::value_type_of<T>(), 1);
+    const nb::object kept_columns = contiguous(indices, index_type, 1);
+    const nb::object kept_starts = contiguous(indptr, index_type, 1);
+    const auto values = values_of<T>(kept_values);
+    const auto columns = values_of<Unsigned>(kept_columns),
+               starts = values_of<Unsigned>(kept_starts);
+    if (starts.empty() || columns.size() != values.size()) {
+      throw Error(Errc::invalid_argument, "the arrays of the sparse rows do not fit each other");
     }
-    const std::vector<Range> bands = cut_rows(row, csr.row_ptr.size() - 1);
-    const std::vector<Range> strips = cut_cols(col, cols);
     const auto writer = writer_;
-    work(bands.size(), threads,
-         [&](std::size_t k) { put_band<T, Index>(*writer, csr, bands[k], row, col, strips); });
-  }
-
-  /// One band of tiles: entries of a row are dealt out to the strips of columns from left to right.
-  template <class T, class Index>
-  static void put_band(dapple::TileWriter& writer, const CsrArrays<T, Index>& csr,
-                       const Range& band, std::uint64_t first_row, std::uint64_t first_col,
-                       const std::vector<Range>& strips) {
-    std::vector<std::size_t> next;
-    const std::size_t from = band.begin - first_row, rows = band.size();
-    for (std::size_t r = 0; r < rows; ++r) {
-      const Index begin = csr.row_ptr[from + r], end = csr.row_ptr[from + r + 1];
-      if (begin < 0 || end < begin || static_cast<std::size_t>(end) > csr.col_idx.size()) {
+    in_turns(row, starts.size() - 1, threads, [&](Range part) {
+      const std::uint64_t begin = starts[part.begin], end = starts[part.end];
+      if (begin > end || end > values.size()) {
         throw Error(Errc::invalid_argument, "indptr does not ascend within the sparse entries");
       }
-      next.push_back(static_cast<std::size_t>(begin));
-    }
-    std::vector<std::uint64_t> row_ptr;
-    std::vector<std::uint32_t> col_idx;
-    std::vector<T> values;
-    for (const Range& strip : strips) {
-      const std::uint64_t begin = strip.begin - first_col, end = strip.end - first_col;
-      row_ptr.assign(1, 0);
-      col_idx.clear();
-      values.clear();
-      for (std::size_t r = 0; r < rows; ++r) {
-        const auto stop = static_cast<std::size_t>(csr.row_ptr[from + r + 1]);
-        std::size_t& k = next[r];
-        for (; k < stop; ++k) {
-          const auto column = static_cast<std::uint64_t>(csr.col_idx[k]);
-          if (column - begin >= end - begin) break;
-          col_idx.push_back(static_cast<std::uint32_t>(column - begin));
-          values.push_back(csr.values[k]);
-        }
-        row_ptr.push_back(col_idx.size());
-      }
-      writer.put<T>({band.begin, strip.begin},
-                    dapple::CsrRef<T>{extent(band), extent(strip), row_ptr, col_idx, values});
-    }
-    for (std::size_t r = 0; r < rows; ++r) {
-      if (next[r] != static_cast<std::size_t>(csr.row_ptr[from + r + 1])) {
-        throw Error(Errc::invalid_argument,
-                    "row " + std::to_string(band.begin + r) +
-                        " has a column that is outside, or columns that do not ascend");
-      }
-    }
+      writer->put_region(
+          {row + part.begin, col},
+          dapple::CsrRef<T, Unsigned, Unsigned>{
+              part.size(), cols, starts.subspan(part.begin, part.size() + 1),
+              columns.subspan(begin, end - begin), values.subspan(begin, end - begin)},
+          threads);
+    });
   }
 
   std::shared_ptr<dapple::TileWriter> writer_;

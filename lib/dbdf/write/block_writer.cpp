@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <limits>
 #include <string>
 #include <utility>
 
@@ -72,16 +73,6 @@ std::uint32_t end_of_look(const CsrCells& cells, std::uint32_t begin) {
   return end;
 }
 
-/// Calls `f`, and makes its errors name the file that is being written.
-template <class F>
-auto naming(const std::string& file, const F& f) {
-  try {
-    return f();
-  } catch (const Error& e) {
-    throw Error(e.code(), file, e.offset(), e.detail(), e.remedy());
-  }
-}
-
 /// The tile shape before anything is known of what will be put.
 TileShape tile_for(const Schema& schema) {
   if (schema.kind == ObjectKind::frame || schema.storage != Storage::csr) {
@@ -92,7 +83,7 @@ TileShape tile_for(const Schema& schema) {
 }
 
 std::vector<Range> strips_of(const std::string& file, const Schema& schema, TileShape tile) {
-  return naming(file, [&] { return dbdf::column_strips(schema, tile); });
+  return dbdf::naming(file, [&] { return dbdf::column_strips(schema, tile); });
 }
 
 const WriteOptions& sound(const WriteOptions& options) {
@@ -126,6 +117,22 @@ ValueType BlockWriter::declared_type(BlockPos pos, TileShape shape) const {
                 "the block at " + text(pos) + " comes after the file was finished");
   }
   return dbdf::type_of_block(schema_, pos, shape);
+}
+
+void BlockWriter::require_block(BlockPos pos, std::uint64_t rows, std::uint64_t cols) const {
+  constexpr std::uint64_t kMost = std::numeric_limits<std::uint32_t>::max();
+  if (rows > kMost || cols > kMost) {
+    throw Error(Errc::invalid_argument, file_.name(), std::nullopt,
+                "a block has at most 2^32 - 1 rows and columns; put_region cuts larger regions");
+  }
+  const TileShape shape{static_cast<std::uint32_t>(rows), static_cast<std::uint32_t>(cols)};
+  declared_type(pos, shape);
+  if (options_.off_grid || dbdf::is_tile(schema_, tile_, strips_, pos, shape)) return;
+  throw Error(Errc::invalid_argument, file_.name(), std::nullopt,
+              "the block of " + std::to_string(rows) + " x " + std::to_string(cols) + " cells at " +
+                  text(pos) + " is no tile of the tiling by " + std::to_string(tile_.rows) + " x " +
+                  std::to_string(tile_.cols) +
+                  "; put_region cuts cells along it, and the option off_grid takes any block");
 }
 
 /// Throws invalid_argument for a code without a word, and for a truth value that is none; corrupt
@@ -351,105 +358,6 @@ void BlockWriter::write_gathered(const Entry& entry, const BlockStats& stats,
     return true;
   });
   buffers_.give_back(std::move(buffer));
-}
-
-void BlockWriter::take_over(const ByteSource& from, EntryTable blocks,
-                            std::vector<BlockStats> stats) {
-  file_.take_over(from, dbdf::emit_header(schema_).size(), std::move(blocks), std::move(stats));
-}
-
-void BlockWriter::take_over(const Entry& block, const RowCounts& counts) {
-  if (!options_.plain) row_directory_.add(block, counts);
-}
-
-void BlockWriter::put_bytes(const Entry& entry, std::span<const std::byte> item) {
-  if (entry.codec == 0 || !options_.plain) return file_.put(entry, {}, item);
-  Entry plain = entry;
-  plain.codec = 0;
-  dbdf::block_size(plain.kind, plain.rows, plain.cols, plain.value_type, plain.stored, plain.bytes);
-  std::vector<std::byte> made(kPosition + plain.bytes);
-  const std::size_t header = dbdf::emit_item_header(made.data(), plain);
-  const auto stored = item.subspan(kPosition + dbdf::kEncodedHeader);
-  const BlockCodec* const codec = find_codec(entry.codec);
-  if (codec == nullptr) {
-    throw Error(Errc::unsupported, file_.name(), std::nullopt,
-                "block " + text(entry.pos) + " is stored in codec " + std::to_string(entry.codec) +
-                    ", which this version does not know, and so cannot make plain");
-  }
-  codec->decode({entry.kind, entry.value_type, entry.rows, entry.cols, entry.stored},
-                {stored, entry.offset + dbdf::kEncodedHeader, file_.name()},
-                std::span(made).subspan(header));
-  file_.put(plain, {}, made);
-}
-
-WriteSummary BlockWriter::finish() {
-  fill_gaps();
-  WriteSummary summary;
-  summary.counts = write_index().counts();
-  summary.bytes = file_.publish(options_.sync);
-  return summary;
-}
-
-BlockIndex BlockWriter::finish_as(Schema schema) {
-  schema_ = std::move(schema);
-  if (!options_.plain) dbdf::require_utf8(schema_, file_.name());
-  file_.replace_header(dbdf::checked_header(schema_));
-  fill_gaps();
-  BlockIndex index = write_index();
-  file_.publish(options_.sync);
-  return index;
-}
-
-void BlockWriter::declare(std::uint64_t col, ValueType type) {
-  (schema_.kind == ObjectKind::matrix ? schema_.value_type : schema_.columns[col].value_type) =
-      type;
-}
-
-/// Puts empty blocks where nothing was put (R7). Once.
-void BlockWriter::fill_gaps() {
-  if (finished_.exchange(true)) {
-    throw Error(Errc::invalid_argument, file_.name(), std::nullopt, "the file was finished before");
-  }
-  if (gaps_ == Gaps::fill) {
-    const auto missing = naming(file_.name(), [&] {
-      return dbdf::uncovered_tiles(file_.entries(), schema_, tile_, strips_);
-    });
-    for (const auto& [pos, shape] : missing) write_empty(pos, shape);
-  }
-  file_.require_whole();
-}
-
-/// The index of all blocks, which is written unless the file is plain.
-BlockIndex BlockWriter::write_index() {
-  try {
-    BlockIndex index =
-        BlockIndex::from_entries(file_.take_entries(), schema_.rows, schema_.cols, file_.name());
-    if (options_.plain) return index;
-    dbdf::HintWriter hints;
-    const auto words =
-        options_.pack == Packing::none ? dbdf::WordsAs::plain : dbdf::WordsAs::packed;
-    if (auto columns = dbdf::emit_columns(schema_, words); !columns.empty()) {
-      if (schema_.kind == ObjectKind::frame) {
-        hints.add(std::move(columns));
-      } else {
-        hints.add_names(std::move(columns));
-      }
-    }
-    dbdf::add_object_hints(schema_, hints);
-    const std::uint64_t header_hash = xxh3(dbdf::emit_header(schema_));
-    if (keeps_stats() && dbdf::statistics_pay(index)) {
-      hints.add(dbdf::emit_statistics(index, header_hash, file_.take_stats()));
-    }
-    if (auto rows = row_directory_.emit(index); !rows.empty()) hints.add(std::move(rows));
-    if (!hint_.empty()) hints.add(std::move(hint_));
-    file_.put_index(index, header_hash, hints);
-    return index;
-  } catch (const Error& e) {
-    if (e.code() == Errc::corrupt) {
-      throw Error(Errc::invalid_argument, file_.name(), std::nullopt, e.detail(), e.remedy());
-    }
-    throw;
-  }
 }
 
 std::vector<std::byte> BlockWriter::take_scratch(std::size_t bytes) {

@@ -1,5 +1,6 @@
 #include "lib/dbdf/write/checks.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <string>
@@ -104,6 +105,16 @@ ValueType type_of_block(const Schema& schema, BlockPos pos, TileShape shape) {
     }
   }
   return type;
+}
+
+bool is_tile(const Schema& schema, TileShape tile, const std::vector<Range>& strips, BlockPos pos,
+             TileShape shape) noexcept {
+  const auto strip =
+      std::lower_bound(strips.begin(), strips.end(), pos.cx,
+                       [](const Range& s, std::uint64_t col) { return s.begin < col; });
+  return pos.rx % tile.rows == 0 &&
+         shape.rows == std::min<std::uint64_t>(tile.rows, schema.rows - pos.rx) &&
+         strip != strips.end() && *strip == Range{pos.cx, pos.cx + shape.cols};
 }
 
 }  // namespace dapple::detail::dbdf

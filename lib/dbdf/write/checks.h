@@ -32,4 +32,18 @@ std::vector<std::byte> checked_header(const Schema& schema);
 /// columns of several types (R8); out_of_range when it is not inside the object (R2).
 ValueType type_of_block(const Schema& schema, BlockPos pos, TileShape shape);
 
+/// Calls `f`, and makes its errors name the file that is being written.
+template <class F>
+auto naming(const std::string& file, const F& f) {
+  try {
+    return f();
+  } catch (const Error& e) {
+    throw Error(e.code(), file, e.offset(), e.detail(), e.remedy());
+  }
+}
+
+/// Whether a block is a tile of the tiling.
+bool is_tile(const Schema& schema, TileShape tile, const std::vector<Range>& strips, BlockPos pos,
+             TileShape shape) noexcept;
+
 }  // namespace dapple::detail::dbdf

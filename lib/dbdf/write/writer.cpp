@@ -64,75 +64,8 @@ const std::vector<Range>& TileWriter::column_strips() const noexcept {
 }
 
 template <Value T>
-void TileWriter::put(BlockPos pos, DenseRef<T> cells) {
-  const std::size_t stride = cells.row_stride == 0 ? cells.cols : cells.row_stride;
-  if (stride < cells.cols && cells.rows > 1) {
-    throw Error(Errc::invalid_argument, "rows of " + detail::counted(cells.cols, "value") +
-                                            " overlap when they are " +
-                                            detail::counted(stride, "value") + " apart");
-  }
-  impl_->put(pos, DenseCells{reinterpret_cast<const std::byte*>(cells.data), value_type_of<T>(),
-                             cells.rows, cells.cols, stride * sizeof(T)});
-}
-
-namespace {
-
-/// Throws invalid_argument unless the row pointers ascend from 0 to the number of values, and there
-/// are as many columns.
-void require_consistent(std::span<const std::uint64_t> row_ptr, std::uint32_t rows,
-                        std::size_t columns, std::size_t values) {
-  const auto bad = [](const std::string& detail) { throw Error(Errc::invalid_argument, detail); };
-  if (row_ptr.size() != std::size_t{rows} + 1 || columns != values) {
-    bad(detail::counted(rows, "row") + (rows == 1 ? " needs " : " need ") +
-        std::to_string(rows + std::size_t{1}) +
-        " row pointers and as many columns as values, but there are " +
-        detail::counted(row_ptr.size(), "row pointer") + ", " + detail::counted(columns, "column") +
-        " and " + detail::counted(values, "value"));
-  }
-  std::uint64_t next = 0;
-  for (std::uint32_t r = 0; r < rows; ++r) {
-    const std::uint64_t begin = row_ptr[r], end = row_ptr[r + 1];
-    if (begin != next || end < begin || end > values) {
-      bad("row pointers must ascend from 0 to " + std::to_string(values) + ", but row " +
-          std::to_string(r) + " goes from " + std::to_string(begin) + " to " + std::to_string(end));
-    }
-    next = end;
-  }
-  if (next != values) {
-    bad("row pointers end at " + std::to_string(next) + ", but there are " +
-        detail::counted(values, "value"));
-  }
-}
-
-std::vector<SparseCell> list_of(const CsrCells& cells) {
-  std::vector<SparseCell> list;
-  list.reserve(cells.stored());
-  for (std::uint32_t r = 0; r < cells.rows; ++r) {
-    for (std::uint64_t i = cells.row_ptr[r]; i < cells.row_ptr[r + 1]; ++i) {
-      list.push_back({r, cells.col_idx[i], detail::load_bits(cells.type, cells.value(i))});
-    }
-  }
-  return list;
-}
-
-}  // namespace
-
-template <Value T>
-void TileWriter::put(BlockPos pos, CsrRef<T> cells) {
-  require_consistent(cells.row_ptr, cells.rows, cells.col_idx.size(), cells.values.size());
-  const CsrCells rows{cells.row_ptr.data(),
-                      cells.col_idx.data(),
-                      reinterpret_cast<const std::byte*>(cells.values.data()),
-                      value_type_of<T>(),
-                      cells.rows,
-                      cells.cols};
-  if (impl_->put_if_clean(pos, rows)) return;
-  std::vector<SparseCell> list = list_of(rows);
-  impl_->put(pos, {cells.rows, cells.cols}, value_type_of<T>(), list);
-}
-
-template <Value T>
 void TileWriter::put(BlockPos pos, TileShape shape, std::span<const Triplet<T>> entries) {
+  impl_->require_block(pos, shape.rows, shape.cols);
   std::vector<SparseCell> list;
   list.reserve(entries.size());
   for (const Triplet<T>& entry : entries) {
@@ -142,8 +75,6 @@ void TileWriter::put(BlockPos pos, TileShape shape, std::span<const Triplet<T>> 
   }
   impl_->put(pos, shape, value_type_of<T>(), list);
 }
-
-void TileWriter::put_empty(BlockPos pos, TileShape shape) { impl_->put_empty(pos, shape); }
 
 WriteSummary TileWriter::finish() { return impl_->finish(); }
 
@@ -169,9 +100,7 @@ FrameWriter FrameWriter::create(const std::filesystem::path& path, std::uint64_t
   return FrameWriter(std::make_unique<BlockWriter>(path, std::move(schema), options));
 }
 
-#define DAPPLE_INSTANTIATE(T)                           \
-  template void TileWriter::put(BlockPos, DenseRef<T>); \
-  template void TileWriter::put(BlockPos, CsrRef<T>);   \
+#define DAPPLE_INSTANTIATE(T) \
   template void TileWriter::put(BlockPos, TileShape, std::span<const Triplet<T>>);
 DAPPLE_FOR_EACH_VALUE(DAPPLE_INSTANTIATE)
 #undef DAPPLE_INSTANTIATE

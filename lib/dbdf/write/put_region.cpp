@@ -1,0 +1,329 @@
+// Rectangles of any size, cut into blocks along the tiling.
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "dapple/writer.h"
+#include "lib/base/bytes.h"
+#include "lib/base/parallel.h"
+#include "lib/cells/convert_cells.h"
+#include "lib/dbdf/write/block_writer.h"
+
+namespace dapple {
+
+using detail::BlockWriter;
+using detail::CsrArrays;
+using detail::dbdf::CsrCells;
+using detail::dbdf::DenseCells;
+using detail::dbdf::SparseCell;
+
+namespace {
+
+[[noreturn]] void fail(const std::string& detail) { throw Error(Errc::invalid_argument, detail); }
+
+/// Parts of rows that end where tiles do, and parts of columns that end where strips do.
+struct Cuts {
+  std::vector<Range> bands, strips;
+};
+
+/// REQUIRES a region of the object that is not empty.
+Cuts cut(const BlockWriter& writer, const Region& region) {
+  Cuts cuts;
+  const std::uint64_t height = writer.tile().rows;
+  for (std::uint64_t row = region.rows.begin; row < region.rows.end;) {
+    const std::uint64_t end = row + std::min(height - row % height, region.rows.end - row);
+    cuts.bands.push_back({row, end});
+    row = end;
+  }
+  const auto& strips = writer.column_strips();
+  auto strip = std::upper_bound(strips.begin(), strips.end(), region.cols.begin,
+                                [](std::uint64_t col, const Range& s) { return col < s.end; });
+  for (; strip != strips.end() && strip->begin < region.cols.end; ++strip) {
+    cuts.strips.push_back(intersect(*strip, region.cols));
+  }
+  return cuts;
+}
+
+void require_inside(const BlockWriter& writer, const Region& region) {
+  const Range rows{0, writer.schema().rows}, cols{0, writer.schema().cols};
+  if (rows.contains(region.rows) && cols.contains(region.cols)) return;
+  const auto told = [](const Range& r) {
+    return std::to_string(r.begin) + ":" + std::to_string(r.end);
+  };
+  throw Error(Errc::out_of_range, "rows " + told(region.rows) + ", columns " + told(region.cols) +
+                                      " are not inside the " + std::to_string(rows.end) + " x " +
+                                      std::to_string(cols.end) + " object");
+}
+
+/// The region of so many rows and columns from `pos` on. Throws out_of_range beyond 2^64.
+Region region_of(BlockPos pos, std::uint64_t rows, std::uint64_t cols) {
+  if (rows > ~pos.rx || cols > ~pos.cx) {
+    throw Error(Errc::out_of_range, std::to_string(rows) + " x " + std::to_string(cols) +
+                                        " cells do not fit after " + detail::text(pos));
+  }
+  return {{pos.rx, pos.rx + rows}, {pos.cx, pos.cx + cols}};
+}
+
+/// True when rows x cols cells that are so far apart end within `room` bytes.
+bool within(std::uint64_t rows, std::uint64_t cols, std::size_t size, const Strides& strides,
+            std::size_t room) {
+  std::uint64_t down = 0, right = 0;
+  return detail::multiply(rows - 1, std::uint64_t{strides.row}, down) &&
+         detail::multiply(cols - 1, std::uint64_t{strides.col}, right) && size <= room &&
+         down <= room - size && right <= room - size - down;
+}
+
+std::uint32_t extent(const Range& part) { return static_cast<std::uint32_t>(part.size()); }
+
+/// Puts the cells of one block, the first of which is at `first`.
+void put_block(BlockWriter& to, const Region& block, ValueType type, const std::byte* first,
+               const Strides& strides) {
+  const std::size_t size = size_of(type);
+  DenseCells cells{first, type, extent(block.rows), extent(block.cols), strides.row};
+  std::vector<std::byte> gathered;  // cells that are not next to each other in their rows
+  if (strides.col != size) {
+    gathered.resize(std::size_t{cells.rows} * cells.row_bytes());
+    std::byte* next = gathered.data();
+    for (std::size_t r = 0; r < cells.rows; ++r) {
+      for (std::size_t c = 0; c < cells.cols; ++c, next += size) {
+        std::memcpy(next, first + r * strides.row + c * strides.col, size);
+      }
+    }
+    cells.data = gathered.data();
+    cells.row_step = cells.row_bytes();
+  }
+  to.put({block.rows.begin, block.cols.begin}, cells);
+}
+
+void put_cells(BlockWriter& to, const Region& region, const Cuts& cuts, ValueType type,
+               const std::byte* first, const Strides& strides, unsigned threads) {
+  detail::parallel_for(cuts.bands.size(), threads, [&](std::uint64_t i) {
+    const Range& band = cuts.bands[i];
+    const std::byte* const row = first + (band.begin - region.rows.begin) * strides.row;
+    for (const Range& strip : cuts.strips) {
+      put_block(to, {band, strip}, type, row + (strip.begin - region.cols.begin) * strides.col,
+                strides);
+    }
+  });
+}
+
+std::vector<SparseCell> list_of(const CsrCells& cells) {
+  std::vector<SparseCell> list;
+  list.reserve(cells.stored());
+  for (std::uint32_t r = 0; r < cells.rows; ++r) {
+    for (std::uint64_t i = cells.row_ptr[r]; i < cells.row_ptr[r + 1]; ++i) {
+      list.push_back({r, cells.col_idx[i], detail::load_bits(cells.type, cells.value(i))});
+    }
+  }
+  return list;
+}
+
+/// Puts rows whose columns may be in any order, and whose values may be zero.
+void put_block(BlockWriter& to, BlockPos pos, const CsrCells& rows) {
+  if (to.put_if_clean(pos, rows)) return;
+  std::vector<SparseCell> list = list_of(rows);
+  to.put(pos, {rows.rows, rows.cols}, rows.type, list);
+}
+
+/// Sparse rows of a region, whose columns count from its first.
+template <class Ptr, class Col>
+class Rows {
+ public:
+  explicit Rows(const CsrArrays& all)
+      : all_(all),
+        ptr_(static_cast<const Ptr*>(all.row_ptr)),
+        col_(static_cast<const Col*>(all.col_idx)) {}
+
+  /// The first entry of a row, or of the one after the last.
+  std::uint64_t begin(std::uint64_t row) const noexcept { return ptr_[row] - ptr_[0]; }
+  const Col* col(std::uint64_t k) const noexcept { return col_ + k; }
+  const std::byte* value(std::uint64_t k) const noexcept {
+    return static_cast<const std::byte*>(all_.values) + k * size_of(all_.type);
+  }
+  ValueType type() const noexcept { return all_.type; }
+
+  /// Throws invalid_argument unless the row pointers ascend from the first entry to the last.
+  void require_ascending() const {
+    const std::uint64_t n = all_.values_size;
+    for (std::uint64_t r = 0; r < all_.rows; ++r) {
+      if (ptr_[r] <= ptr_[r + 1] && begin(r + 1) <= n) continue;
+      fail("row pointers must ascend by " + std::to_string(n) + " in all, but row " +
+           std::to_string(r) + " goes from " + std::to_string(ptr_[r]) + " to " +
+           std::to_string(ptr_[r + 1]));
+    }
+    if (begin(all_.rows) == n) return;
+    fail("row pointers end after " + std::to_string(begin(all_.rows)) + ", but there are " +
+         detail::counted(n, "value"));
+  }
+  /// Throws out_of_range when an entry of these rows is outside.
+  void require_columns(std::uint64_t row, std::uint64_t end) const {
+    for (; row < end; ++row) {
+      for (std::uint64_t k = begin(row); k < begin(row + 1); ++k) {
+        if (col_[k] < all_.cols) continue;
+        throw Error(Errc::out_of_range, "entry " + detail::text({row, col_[k]}) +
+                                            " is outside the rows of " +
+                                            detail::counted(all_.cols, "cell"));
+      }
+    }
+  }
+
+ private:
+  const CsrArrays& all_;
+  const Ptr* ptr_;
+  const Col* col_;
+};
+
+/// The entries of a band that are in one strip.
+struct Dealt {
+  std::vector<std::uint64_t> row_ptr{0};
+  std::vector<std::uint32_t> col_idx{};
+  std::vector<std::byte> values{};
+};
+
+/// Deals the entries of a band, whose first row is `row` of `rows`, to strips.
+template <class Ptr, class Col>
+std::vector<Dealt> deal(const Rows<Ptr, Col>& rows, std::uint64_t row, std::uint64_t count,
+                        const std::vector<Range>& strips) {
+  std::vector<Dealt> dealt(strips.size());
+  for (std::uint64_t r = row; r < row + count; ++r) {
+    std::size_t strip = 0;
+    for (std::uint64_t k = rows.begin(r), end = rows.begin(r + 1); k < end; ++k) {
+      const std::uint64_t col = strips.front().begin + *rows.col(k);
+      if (!strips[strip].contains(col)) {
+        const auto found =
+            std::upper_bound(strips.begin(), strips.end(), col,
+                             [](std::uint64_t c, const Range& s) { return c < s.end; });
+        strip = static_cast<std::size_t>(found - strips.begin());
+      }
+      Dealt& to = dealt[strip];
+      to.col_idx.push_back(static_cast<std::uint32_t>(col - strips[strip].begin));
+      to.values.insert(to.values.end(), rows.value(k), rows.value(k + 1));
+    }
+    for (Dealt& to : dealt) to.row_ptr.push_back(to.col_idx.size());
+  }
+  return dealt;
+}
+
+/// Puts a band, whose first row is `row` of `rows`, in a block of each strip.
+template <class Ptr, class Col>
+void put_band(BlockWriter& to, const Range& band, const std::vector<Range>& strips,
+              std::uint64_t row, const Rows<Ptr, Col>& rows) {
+  rows.require_columns(row, row + band.size());
+  if constexpr (sizeof(Col) == 4) {
+    if (strips.size() == 1) {  // where they are
+      const std::uint64_t first = rows.begin(row);
+      std::vector<std::uint64_t> row_ptr;
+      row_ptr.reserve(band.size() + 1);
+      for (std::uint64_t r = row; r <= row + band.size(); ++r) {
+        row_ptr.push_back(rows.begin(r) - first);
+      }
+      put_block(to, {band.begin, strips[0].begin},
+                {row_ptr.data(), rows.col(first), rows.value(first), rows.type(), extent(band),
+                 extent(strips[0])});
+      return;
+    }
+  }
+  const std::vector<Dealt> dealt = deal(rows, row, band.size(), strips);
+  for (std::size_t i = 0; i < strips.size(); ++i) {
+    put_block(to, {band.begin, strips[i].begin},
+              {dealt[i].row_ptr.data(), dealt[i].col_idx.data(), dealt[i].values.data(),
+               rows.type(), extent(band), extent(strips[i])});
+  }
+}
+
+template <class Ptr, class Col>
+void put_rows(BlockWriter& to, const Region& region, const Cuts& cuts, const CsrArrays& arrays,
+              unsigned threads) {
+  const Rows<Ptr, Col> rows(arrays);
+  rows.require_ascending();
+  detail::parallel_for(cuts.bands.size(), threads, [&](std::uint64_t i) {
+    put_band(to, cuts.bands[i], cuts.strips, cuts.bands[i].begin - region.rows.begin, rows);
+  });
+}
+
+void put_arrays(BlockWriter& to, const Region& region, const Cuts& cuts, const CsrArrays& arrays,
+                unsigned threads) {
+  if (arrays.row_ptr_size != arrays.rows + 1 || arrays.col_idx_size != arrays.values_size) {
+    fail(detail::counted(arrays.rows, "row") + (arrays.rows == 1 ? " needs " : " need ") +
+         std::to_string(arrays.rows + 1) +
+         " row pointers and as many columns as values, but there are " +
+         detail::counted(arrays.row_ptr_size, "row pointer") + ", " +
+         detail::counted(arrays.col_idx_size, "column") + " and " +
+         detail::counted(arrays.values_size, "value"));
+  }
+  const bool wide_ptr = arrays.ptr_bytes == 8, wide_col = arrays.col_bytes == 8;
+  const auto put = wide_ptr ? (wide_col ? &put_rows<std::uint64_t, std::uint64_t>
+                                        : &put_rows<std::uint64_t, std::uint32_t>)
+                            : (wide_col ? &put_rows<std::uint32_t, std::uint64_t>
+                                        : &put_rows<std::uint32_t, std::uint32_t>);
+  put(to, region, cuts, arrays, threads);
+}
+
+/// The cuts of a block, which has none. Throws unless it is a tile, or may be any rectangle.
+Cuts whole(const BlockWriter& to, const Region& block) {
+  to.require_block({block.rows.begin, block.cols.begin}, block.rows.size(), block.cols.size());
+  return {{block.rows}, {block.cols}};
+}
+
+Region region_of(BlockPos pos, const CsrArrays& arrays) {
+  return region_of(pos, arrays.rows, arrays.cols);
+}
+
+}  // namespace
+
+void TileWriter::fail_overlap(std::uint64_t cols, std::size_t row_stride) {
+  fail("rows of " + detail::counted(cols, "value") + " overlap when they are " +
+       detail::counted(row_stride, "value") + " apart");
+}
+
+void TileWriter::put_one(BlockPos pos, std::uint64_t rows, std::uint64_t cols, ValueType type,
+                         const void* data, std::size_t row_stride) {
+  const Region block = region_of(pos, rows, cols);
+  put_cells(*impl_, block, whole(*impl_, block), type, static_cast<const std::byte*>(data),
+            {row_stride * size_of(type), size_of(type)}, 1);
+}
+
+void TileWriter::put_one(BlockPos pos, const CsrArrays& arrays) {
+  const Region block = region_of(pos, arrays);
+  put_arrays(*impl_, block, whole(*impl_, block), arrays, 1);
+}
+
+void TileWriter::put_empty(BlockPos pos, TileShape shape) {
+  whole(*impl_, region_of(pos, shape.rows, shape.cols));
+  impl_->put_empty(pos, shape);
+}
+
+void TileWriter::put_cut(BlockPos pos, std::uint64_t rows, std::uint64_t cols, ValueType type,
+                         const void* data, std::size_t row_stride, unsigned threads) {
+  const Region region = region_of(pos, rows, cols);
+  require_inside(*impl_, region);
+  if (region.empty()) return;
+  put_cells(*impl_, region, cut(*impl_, region), type, static_cast<const std::byte*>(data),
+            {row_stride * size_of(type), size_of(type)}, threads);
+}
+
+void TileWriter::put_cut(BlockPos pos, const CsrArrays& arrays, unsigned threads) {
+  const Region region = region_of(pos, arrays);
+  require_inside(*impl_, region);
+  if (region.empty()) return;
+  put_arrays(*impl_, region, cut(*impl_, region), arrays, threads);
+}
+
+void TileWriter::put_region(const Region& region, ValueType type, std::span<const std::byte> cells,
+                            Strides strides, unsigned threads) {
+  require_inside(*impl_, region);
+  if (region.empty()) return;
+  const std::size_t size = size_of(type);
+  if (strides.col == 0) strides.col = size;
+  if (strides.row == 0) strides.row = region.cols.size() * strides.col;
+  if (!within(region.rows.size(), region.cols.size(), size, strides, cells.size())) {
+    fail("with these strides, " + std::to_string(region.rows.size()) + " x " +
+         std::to_string(region.cols.size()) + " values of " + std::string(name(type)) +
+         " are not all in " + detail::counted(cells.size(), "byte"));
+  }
+  put_cells(*impl_, region, cut(*impl_, region), type, cells.data(), strides, threads);
+}
+
+}  // namespace dapple

@@ -1,0 +1,271 @@
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+
+#include "dapple/dapple.h"
+#include "doctest/doctest.h"
+#include "tests/compare.h"
+#include "tests/support.h"
+
+using namespace dapple;
+using test::Rng;
+using test::TempDir;
+
+namespace {
+
+constexpr std::uint64_t kRows = 23, kCols = 31;
+constexpr TileShape kTile{5, 8};
+
+WriteOptions tiled() {
+  WriteOptions options;
+  options.tile = kTile;
+  options.sync = false;
+  options.overwrite = true;
+  return options;
+}
+
+std::vector<double> some_cells(Rng& rng) {
+  std::vector<double> cells(kRows * kCols);
+  for (double& cell : cells) {
+    if (rng.chance(40)) cell = static_cast<double>(rng.between(1, 1000));
+  }
+  return cells;
+}
+
+/// Where a side is cut: at `step`, `2 * step`, ...
+std::vector<Range> cuts(std::uint64_t size, std::uint64_t step) {
+  std::vector<Range> out;
+  for (std::uint64_t at = 0; at < size; at += step) out.push_back({at, std::min(size, at + step)});
+  return out;
+}
+
+std::vector<double> all_of(const Matrix& m) { return m.read<double>({{0, kRows}, {0, kCols}}); }
+
+/// Three arrays with the entries of a region, columns from right to left, positions from `base`.
+template <class Col, class Ptr>
+struct Sparse {
+  std::vector<Ptr> row_ptr;
+  std::vector<Col> col_idx;
+  std::vector<double> values;
+  std::uint64_t cols;
+
+  Sparse(const std::vector<double>& cells, const Region& r, Ptr base)
+      : row_ptr{base}, cols(r.cols.size()) {
+    for (std::uint64_t row = r.rows.begin; row < r.rows.end; ++row) {
+      for (std::uint64_t col = r.cols.end; col-- > r.cols.begin;) {
+        if (cells[row * kCols + col] == 0) continue;
+        col_idx.push_back(static_cast<Col>(col - r.cols.begin));
+        values.push_back(cells[row * kCols + col]);
+      }
+      row_ptr.push_back(static_cast<Ptr>(base + values.size()));
+    }
+  }
+  CsrRef<double, Col, Ptr> ref() const {
+    return {row_ptr.size() - 1, cols, row_ptr, col_idx, values};
+  }
+};
+
+/// Writes `cells` in regions of so many rows and columns with `put(writer, region)`.
+template <class Put>
+Matrix written(const TempDir& dir, std::uint64_t rows, std::uint64_t cols, const Put& put) {
+  auto w = MatrixWriter::create(dir / "m.dbdf", kRows, kCols, ValueType::f64, tiled());
+  for (const Range& r : cuts(kRows, rows)) {
+    for (const Range& c : cuts(kCols, cols)) put(w, Region{r, c});
+  }
+  w.finish();
+  CHECK(test::difference(dir / "m.dbdf") == "");
+  return Matrix::open(dir / "m.dbdf");
+}
+
+}  // namespace
+
+TEST_CASE("put_region: regions of any size are cut along the tiling, dense and sparse") {
+  const TempDir dir;
+  Rng rng(5);
+  const auto cells = some_cells(rng);
+  for (const auto& [rows, cols] : {std::pair{kRows, kCols}, {10, kCols}, {5, 16}, {3, 7}, {2, 1}}) {
+    CAPTURE(rows);
+    CAPTURE(cols);
+    const bool on_grid =
+        (rows % kTile.rows == 0 || rows == kRows) && (cols % kTile.cols == 0 || cols == kCols);
+    const auto check = [&](const Matrix& m) {
+      CHECK(all_of(m) == cells);
+      CHECK(m.grid().has_value() == on_grid);
+      for (const BlockInfo& b : m.blocks()) {  // no block is in two tiles
+        CHECK(b.pos.rx / kTile.rows == (b.pos.rx + b.rows - 1) / kTile.rows);
+        CHECK(b.pos.cx / kTile.cols == (b.pos.cx + b.cols - 1) / kTile.cols);
+      }
+    };
+    for (const unsigned threads : {1u, 3u}) {
+      check(written(dir, rows, cols, [&](auto& w, const Region& r) {
+        const double* const first = &cells[r.rows.begin * kCols + r.cols.begin];
+        w.template put_region<double>({r.rows.begin, r.cols.begin},
+                                      {first, r.rows.size(), r.cols.size(), kCols}, threads);
+      }));
+      check(written(dir, rows, cols, [&](auto& w, const Region& r) {
+        const Sparse<std::uint32_t, std::uint32_t> sparse(cells, r, 7);
+        w.put_region({r.rows.begin, r.cols.begin}, sparse.ref(), threads);
+      }));
+    }
+    check(written(dir, rows, cols, [&](auto& w, const Region& r) {
+      const Sparse<std::uint64_t, std::uint64_t> sparse(cells, r, 0);
+      w.put_region({r.rows.begin, r.cols.begin}, sparse.ref());
+    }));
+    check(written(dir, rows, cols, [&](auto& w, const Region& r) {
+      const Sparse<std::uint64_t, std::uint32_t> sparse(cells, r, 1);
+      w.put_region({r.rows.begin, r.cols.begin}, sparse.ref());
+    }));
+  }
+}
+
+TEST_CASE("put_region: cells of a type known at run time are taken from anywhere in memory") {
+  const TempDir dir;
+  std::vector<std::byte> memory(1 + kRows * kCols * 4);  // column by column, at odd addresses
+  std::vector<double> cells(kRows * kCols);
+  for (std::uint64_t r = 0; r < kRows; ++r) {
+    for (std::uint64_t c = 0; c < kCols; ++c) {
+      const auto value = static_cast<std::int32_t>(r * 100 + c) - 7;
+      cells[r * kCols + c] = value;
+      std::memcpy(&memory[1 + (c * kRows + r) * 4], &value, 4);
+    }
+  }
+  const Matrix m = written(dir, 10, 24, [&](auto& w, const Region& r) {
+    const auto from = std::span(memory).subspan(1 + (r.cols.begin * kRows + r.rows.begin) * 4);
+    w.put_region(r, ValueType::i32, from, {4, kRows * 4});
+  });
+  CHECK(all_of(m) == cells);
+}
+
+TEST_CASE("put_region: rows that were read are put") {
+  const TempDir dir;
+  Rng rng(6);
+  const auto cells = some_cells(rng);
+  const Matrix from = written(dir, kRows, kCols, [&](auto& w, const Region&) {
+    w.template put_region<double>({0, 0}, {cells.data(), kRows, kCols});
+  });
+  auto w = MatrixWriter::create(dir / "copy.dbdf", kRows, kCols, ValueType::f64, tiled());
+  const auto left = from.read_csr<double, std::uint32_t>({{0, kRows}, {0, 9}});
+  const auto right = from.read_csr<double>({{0, kRows}, {9, kCols}});
+  w.put_region({0, 0}, CsrRef<double>::of(left, 9));
+  w.put_region({0, 9}, CsrRef<double, std::uint64_t>::of(right, kCols - 9), 2);
+  w.finish();
+  CHECK(all_of(Matrix::open(dir / "copy.dbdf")) == cells);
+}
+
+TEST_CASE("put_region: columns of several types of a frame are put as one rectangle") {
+  const TempDir dir;
+  auto w = FrameWriter::create(dir / "f.dbdf", 3,
+                               {{"a", ValueType::u8}, {"b", ValueType::f64}, {"c", ValueType::i16}},
+                               tiled());
+  const std::vector<int> cells = {1, 2, 3, 4, 5, 6, 7, 8, -9};
+  w.put_region<int>({0, 0}, {cells.data(), 3, 3});
+  w.finish();
+  std::vector<int> read(9);
+  Frame::open(dir / "f.dbdf").read<int>({{0, 3}, {0, 3}}, read);
+  CHECK(read == cells);
+}
+
+TEST_CASE("put_region: what does not fit is refused, and the writer goes on") {
+  const TempDir dir;
+  auto w = MatrixWriter::create(dir / "m.dbdf", 10, 10, ValueType::u8, tiled());
+  const std::vector<int> cells(100, 3);
+  const auto told = [](const auto& f) {
+    return test::told(test::required_error(test::error_of(f)));
+  };
+  CHECK(told([&] {
+          w.put_region<int>({5, 0}, {cells.data(), 6, 10});
+        }) == "out_of_range: rows 5:11, columns 0:10 are not inside the 10 x 10 object");
+  CHECK(told([&] {
+          w.put_region<int>({~0ULL, 0}, {cells.data(), 6, 10});
+        }) == "out_of_range: 6 x 10 cells do not fit after (18446744073709551615, 0)");
+  const auto bytes = std::as_bytes(std::span(cells));
+  CHECK(told([&] {
+          w.put_region({{0, 10}, {0, 10}}, ValueType::i32, bytes.first(399));
+        }) ==
+        "invalid_argument: with these strides, 10 x 10 values of i32 are not all in 399 "
+        "bytes");
+  CHECK(told([&] {
+          w.put_region({{0, 2}, {0, 2}}, ValueType::i32, bytes, {~std::size_t{0}, 4});
+        }) == "invalid_argument: with these strides, 2 x 2 values of i32 are not all in 400 bytes");
+  const std::vector<std::uint64_t> ptr = {4, 5, 6}, back = {5, 4, 6}, more = {0, 1, 3};
+  const std::vector<std::uint32_t> cols = {0, 9}, far = {0, 10};
+  const std::vector<int> values = {1, 2};
+  const auto sparse = [&](const auto& p, const auto& c) {
+    return told([&] { w.put_region({0, 0}, CsrRef<int>{2, 10, p, c, values}); });
+  };
+  CHECK(sparse(back, cols) ==
+        "invalid_argument: row pointers must ascend by 2 in all, but row 0 goes from 5 to 4");
+  CHECK(sparse(more, cols) ==
+        "invalid_argument: row pointers must ascend by 2 in all, but row 1 goes from 1 to 3");
+  CHECK(sparse(ptr, far) == "out_of_range: entry (1, 10) is outside the rows of 10 cells");
+  w.put_region({0, 0}, CsrRef<int>{2, 10, ptr, cols, values});
+  w.put_region<int>({2, 2}, {cells.data(), 0, 8});  // nothing
+  w.finish();
+  const Matrix m = Matrix::open(dir / "m.dbdf");
+  CHECK(m.read<int>({{0, 3}, {8, 10}}) == std::vector<int>{0, 0, 0, 2, 0, 0});
+  CHECK(m.read<int>({{0, 1}, {0, 2}}) == std::vector<int>{1, 0});
+}
+
+TEST_CASE("writer: a block that is no tile is refused, unless any block is wanted") {
+  const TempDir dir;
+  const std::vector<int> cells(100, 1);
+  auto w = MatrixWriter::create(dir / "m.dbdf", 12, 20, ValueType::u8, tiled());
+  const auto refused = [&](BlockPos pos, std::uint64_t rows, std::uint64_t cols) {
+    const auto error = test::error_of([&] { w.put<int>(pos, {cells.data(), rows, cols}); });
+    return error && error->code() == Errc::invalid_argument;
+  };
+  CHECK(refused({1, 0}, 5, 8));
+  CHECK(refused({0, 1}, 5, 8));
+  CHECK(refused({0, 0}, 4, 8));
+  CHECK(refused({0, 0}, 5, 9));
+  CHECK(refused({10, 16}, 1, 4));
+  CHECK(refused({0, 0}, std::uint64_t{1} << 32, 1));
+  CHECK(test::required_error(test::error_of([&] {
+          w.put_empty({0, 0}, {10, 8});
+        })).detail() ==
+        "the block of 10 x 8 cells at (0, 0) is no tile of the tiling by 5 x 8; put_region cuts "
+        "cells along it, and the option off_grid takes any block");
+  w.put<int>({0, 0}, {cells.data(), 5, 8});
+  w.put<int>({10, 16}, {cells.data(), 2, 4});  // tiles at the end are smaller
+  w.finish();
+  CHECK(Matrix::open(dir / "m.dbdf").grid().has_value());
+
+  WriteOptions any = tiled();
+  any.off_grid = true;
+  auto free = MatrixWriter::create(dir / "any.dbdf", 12, 20, ValueType::u8, any);
+  free.put<int>({1, 3}, {cells.data(), 7, 9});
+  free.put_empty({0, 0}, {1, 20});
+  free.finish();
+  const Matrix m = Matrix::open(dir / "any.dbdf");
+  CHECK(m.block({1, 3}).info().rows == 7);
+}
+
+TEST_CASE("blocks: those that touch a region are listed") {
+  const TempDir dir;
+  for (const bool regular : {true, false}) {
+    auto w = test::writer<int>(dir / "m.dbdf", 12, 20, tiled());
+    const std::vector<int> cells(240, 4);
+    if (regular) {
+      w.put_region<int>({0, 0}, {cells.data(), 12, 20});
+    } else {
+      for (const Region& r : {Region{{0, 7}, {0, 3}}, {{7, 12}, {0, 20}}, {{0, 7}, {3, 20}}}) {
+        w.put<int>({r.rows.begin, r.cols.begin}, {cells.data(), r.rows.size(), r.cols.size()});
+      }
+    }
+    w.finish();
+    const Matrix m = Matrix::open(dir / "m.dbdf");
+    for (const Region& region :
+         {Region{{0, 12}, {0, 20}}, {{4, 6}, {2, 4}}, {{11, 12}, {0, 1}}, {{3, 3}, {0, 20}}}) {
+      std::vector<BlockInfo> expected;
+      for (const BlockInfo& b : m.blocks()) {
+        if (!intersect(b.cells(), region).empty()) expected.push_back(b);
+      }
+      std::sort(expected.begin(), expected.end(),
+                [](const BlockInfo& a, const BlockInfo& b) { return a.pos < b.pos; });
+      CHECK(m.blocks(region) == expected);
+    }
+    CHECK(test::required_error(test::error_of([&] {
+            m.blocks({{0, 13}, {0, 1}});
+          })).code() == Errc::out_of_range);
+  }
+}

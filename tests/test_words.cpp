@@ -1,0 +1,65 @@
+#include <limits>
+#include <optional>
+#include <string_view>
+
+#include "dapple/dapple.h"
+#include "doctest/doctest.h"
+#include "tests/support.h"
+
+using namespace dapple;
+using test::TempDir;
+
+namespace {
+
+using Cells = std::vector<std::optional<std::string_view>>;
+
+/// Cities as words, ages with a mark, ids that are never missing.
+Frame cities(const TempDir& dir) {
+  DictionaryBuilder builder;
+  std::vector<std::uint8_t> codes;
+  for (const auto word : {"Oslo", "", "Bergen", "Oslo"}) {
+    codes.push_back(static_cast<std::uint8_t>(builder.add(word)));
+  }
+  codes.push_back(kMissingCode);
+  CHECK(builder.size() == 3);
+  CHECK(builder.code_type() == ValueType::u8);
+  Column city{"city", builder.code_type(), {.kind = MeaningKind::category}};
+  city.meaning.words = builder.finish();
+  CHECK(builder.size() == 0);
+  Column age{"age", ValueType::i16, {.missing = usual_mark(ValueType::i16)}};
+  auto w = FrameWriter::create(dir / "f.dbdf", 5, {city, age, {"id", ValueType::f64}});
+  const std::vector<std::int16_t> ages = {3, std::numeric_limits<std::int16_t>::min(), 0, -1, 7};
+  const std::vector<double> ids = {1, 2, 3, 4, 5};
+  w.put_region<std::uint8_t>({0, 0}, {codes.data(), 5, 1});
+  w.put_region<std::int16_t>({0, 1}, {ages.data(), 5, 1});
+  w.put_region<double>({0, 2}, {ids.data(), 5, 1});
+  w.finish();
+  return Frame::open(dir / "f.dbdf");
+}
+
+}  // namespace
+
+TEST_CASE("words: a column is written and read as words, and missing cells are told") {
+  const TempDir dir;
+  const Frame f = cities(dir);
+  CHECK(f.read_words(0, {0, 5}) == Cells{"Oslo", "", "Bergen", "Oslo", std::nullopt});
+  CHECK(f.read_words(0, {2, 3}) == Cells{"Bergen"});
+  CHECK(f.read_words(0, {5, 5}).empty());
+  using Valid = std::vector<std::uint8_t>;
+  CHECK(f.read_valid(0, {0, 5}) == Valid{1, 1, 1, 1, 0});
+  CHECK(f.read_valid(1, {0, 5}) == Valid{1, 0, 1, 1, 1});
+  CHECK(f.read_valid(2, {1, 4}) == Valid{1, 1, 1});
+}
+
+TEST_CASE("words: of a column that has none, or outside, there are none") {
+  const TempDir dir;
+  const Frame f = cities(dir);
+  const auto told = [](const auto& g) {
+    return test::told(test::required_error(test::error_of(g)));
+  };
+  CHECK(told([&] {
+          f.read_words(1, {0, 1});
+        }) == "type_mismatch: column 'age' holds no words: it is a number column");
+  CHECK(told([&] { f.read_words(0, {0, 6}); }).starts_with("out_of_range: "));
+  CHECK(told([&] { f.read_valid(3, {0, 1}); }).starts_with("out_of_range: "));
+}
