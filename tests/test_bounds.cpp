@@ -157,7 +157,7 @@ TEST_CASE("bounds: a listed block lies inside the object and the file, or its en
   const test::TempDir dir;
   const auto sound = two_tiles(dir);
   const std::size_t entry = index_start(sound) + 64;
-  const std::string remedy = "; repair the file to rebuild its index";
+  const std::string option = "; repair the file to rebuild its index";
 
   const Error far = listing_error(dir, 64, std::uint64_t{1} << 63);  // rx of the second
   CHECK(far.code() == Errc::corrupt);
@@ -165,17 +165,17 @@ TEST_CASE("bounds: a listed block lies inside the object and the file, or its en
   CHECK(far.detail() ==
         "the index has a block of 1 x 4 cells at (9223372036854775808, 0), outside the 2 x 4 cells "
         "(R2)" +
-            remedy);
+            option);
   const Error tall = listing_error(dir, 48, std::uint32_t{4'000'000'000});
   CHECK(tall.offset() == entry);
   CHECK(tall.detail() ==
         "the index has a block of 4000000000 x 4 cells at (0, 0), outside the 2 x 4 cells (R2)" +
-            remedy);
+            option);
   const Error out = listing_error(dir, 16, std::uint64_t{sound.size()});
   CHECK(out.offset() == entry);
   CHECK(out.detail() == "the index has a block of " + std::to_string(word(sound, entry + 24)) +
                             " bytes at byte " + std::to_string(sound.size()) + " of a file of " +
-                            std::to_string(sound.size()) + " (R4)" + remedy);
+                            std::to_string(sound.size()) + " (R4)" + option);
   const Error long_one = listing_error(dir, 24, ~std::uint64_t{0});
   CHECK(long_one.offset() == entry);
 }

@@ -276,7 +276,7 @@ TEST_CASE("columns: words that are not UTF-8 are refused when written, read when
   columns[0].meaning.words = words({"caf\xc3\xa9", "caf\xe9"});
   const auto error = error_of([&] { FrameWriter::create(folder / "f.dbdf", 1, columns); });
   CHECK(required_error(error).code() == Errc::unsupported);
-  CHECK(error->remedy() == Remedy::not_utf8);
+  CHECK(error->option() == "utf-8");
   CHECK(
       error->detail() ==
       "column 'w' holds the word 'caf\\xe9', which is not UTF-8; convert the text to UTF-8 first");

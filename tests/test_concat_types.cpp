@@ -37,7 +37,7 @@ TEST_CASE("concat: integers that floats join are rounded when that is allowed") 
       const std::variant<Matrix, Frame> parts[] = {first, real};
       const auto error = error_of([&] { as_csv(concat(parts, Axis::rows)); });
       CHECK(required_error(error).code() == Errc::type_mismatch);
-      CHECK(error->remedy() == Remedy::allow_loss);
+      CHECK(error->option() == "allow_loss");
       CHECK(as_csv(concat(parts, Axis::rows, {.allow_loss = true})) ==
             (frame ? "n,x\n9007199254740992,1\n0.5,1.5\n" : "9007199254740992\n0.5\n"));
     }
@@ -58,7 +58,7 @@ TEST_CASE("concat: a number that would be rounded beside a missing cell names co
   const auto error = error_of([&] { as_csv(concat(parts, Axis::rows)); });
   CHECK(required_error(error).detail() ==
         "column 'n', row 1: 9007199254740993 is not exact as f64");
-  CHECK(error->remedy() == Remedy::allow_loss);
+  CHECK(error->option() == "allow_loss");
   CHECK(as_csv(concat(parts, Axis::rows, {.allow_loss = true})) ==
         "k,n\n1,7\n2,9007199254740992\n3,\n4,0.5\n");
 }
@@ -68,15 +68,15 @@ TEST_CASE("concat: numbers where others have words say how to read them as words
   const auto words = text_file(dir / "a.csv", "w,n\nx,1\n"),
              numbers = text_file(dir / "b.csv", "w,n\n5,1\n");
   convert(numbers, {}, dir / "b.dbdf");
-  const auto remedy = [](const auto& a, const auto& b) {
+  const auto option = [](const auto& a, const auto& b) {
     const std::variant<Matrix, Frame> parts[] = {a, b};
     const auto error = error_of([&] { concat(parts, Axis::rows); });
     CHECK(required_error(error).detail().starts_with("column 'w' is a "));
-    return error->remedy();
+    return error->option();
   };
-  CHECK(remedy(words, numbers) == Remedy::column_meaning);
-  CHECK(remedy(numbers, words) == Remedy::column_meaning);
-  CHECK(remedy(words, open(dir / "b.dbdf")) == Remedy::none);
+  CHECK(option(words, numbers) == "csv.type=text");
+  CHECK(option(numbers, words) == "csv.type=text");
+  CHECK(option(words, open(dir / "b.dbdf")) == "");
 }
 
 TEST_CASE("concat: a CSV of labels alone has columns of any kind") {

@@ -65,7 +65,7 @@ struct Sparse {
   }
 };
 
-/// Writes `cells` in regions of so many rows and columns with `put(writer, region)`.
+/// Writes regions of `rows` x `cols` cells with `put(writer, region)`.
 template <class Put>
 Matrix written(const TempDir& dir, std::uint64_t rows, std::uint64_t cols, const Put& put) {
   auto w = MatrixWriter::create(dir / "m.dbdf", kRows, kCols, ValueType::f64, tiled());

@@ -82,7 +82,7 @@ TEST_CASE("writer: nothing appears without finish, and nothing is replaced witho
   REQUIRE(early);
   CHECK(early->code() == Errc::invalid_argument);
   CHECK(early->detail() == "the file exists already");
-  CHECK(early->remedy() == Remedy::overwrite);
+  CHECK(early->option() == "overwrite");
   auto late = writer<std::uint8_t>(dir / "n", 1, 1);
   test::write_text(dir / "n", "precious");
   CHECK(test::error_of([&] { late.finish(); })->code() == Errc::invalid_argument);

@@ -163,7 +163,7 @@ void require_replaceable(const Destination& destination) {
       std::filesystem::exists(std::filesystem::symlink_status(destination.path, ignored));
   if (exists && !destination.force && !destination.append) {
     throw Error(Errc::invalid_argument, destination.path, std::nullopt, "the file exists already",
-                Remedy::overwrite);
+                "overwrite");
   }
 }
 

@@ -27,55 +27,45 @@ std::size_t edits(std::string_view a, std::string_view b) {
   return row.back();
 }
 
+struct Advice {
+  std::string_view option, sentence;
+};
+constexpr Advice kAdvice[] = {
+    {"format", "--from FORMAT says what it is"},
+    {"format=csv", "--from csv reads it as that"},
+    {"csv.missing_as_nan", "--missing nan reads missing values as NaN"},
+    {"csv.type", "--type LABEL=TYPE sets it"},
+    {"csv.type=text", "--type LABEL=text reads it as words"},
+    {"futhark.value",
+     "--value N takes one of them, --frame takes vectors of one length as columns"},
+    {"array", "--array NAME takes one of them"},
+    {"absent", "--absent zero reads such cells as zero"},
+    {"overwrite", "--force replaces it"},
+    {"value_type", "'dapple convert --value-type TYPE' makes them one"},
+    {"allow_loss", "--allow-loss rounds it"},
+    {"drop_labels", "--drop-labels leaves them out"},
+    {"stored_numbers",
+     "--stored-numbers writes the numbers that stand for them, --column chooses others"},
+    {"idv.drop_unsupported", "--column chooses others, --drop-unsupported leaves these out"},
+    {"columns", "'dapple info' lists the columns"},
+    {"utf-8", "'iconv -f latin1 -t utf-8' does that where it is Latin-1"},
+    {"repair", "'dapple repair FILE -o OUT' saves what is whole"},
+};
+
 }  // namespace
 
-std::string_view advice(Remedy remedy) noexcept {
-  switch (remedy) {
-    case Remedy::none:
-      break;
-    case Remedy::name_format:
-      return "--from FORMAT says what it is";
-    case Remedy::name_csv:
-      return "--from csv reads it as that";
-    case Remedy::missing_as_nan:
-      return "--missing nan reads missing values as NaN";
-    case Remedy::column_type:
-      return "--type LABEL=TYPE sets it";
-    case Remedy::column_meaning:
-      return "--type LABEL=text reads it as words";
-    case Remedy::one_value:
-      return "--value N takes one of them, --frame takes vectors of one length as columns";
-    case Remedy::one_array:
-      return "--array NAME takes one of them";
-    case Remedy::absent_as_zero:
-      return "--absent zero reads such cells as zero";
-    case Remedy::overwrite:
-      return "--force replaces it";
-    case Remedy::value_type:
-      return "'dapple convert --value-type TYPE' makes them one";
-    case Remedy::allow_loss:
-      return "--allow-loss rounds it";
-    case Remedy::drop_labels:
-      return "--drop-labels leaves them out";
-    case Remedy::stored_numbers:
-      return "--stored-numbers writes the numbers that stand for them, --column chooses others";
-    case Remedy::other_columns:
-      return "--column chooses others, --drop-unsupported leaves these out";
-    case Remedy::list_columns:
-      return "'dapple info' lists the columns";
-    case Remedy::not_utf8:
-      return "'iconv -f latin1 -t utf-8' does that where it is Latin-1";
-    case Remedy::repair:
-      return "'dapple repair FILE -o OUT' saves what is whole";
+std::string_view advice(std::string_view option) noexcept {
+  for (const Advice& known : kAdvice) {
+    if (known.option == option) return known.sentence;
   }
   return "";
 }
 
 Error with_advice(const Error& error) {
-  const std::string_view text = advice(error.remedy());
+  const std::string_view text = advice(error.option());
   if (text.empty()) return error;
   return Error(error.code(), error.file(), error.offset(),
-               error.detail() + "; " + std::string(text), error.remedy());
+               error.detail() + "; " + std::string(text), error.option());
 }
 
 std::string closest(std::string_view wanted, const std::vector<std::string_view>& names) {

@@ -1,5 +1,5 @@
-// The command line's advice for errors. The library does not know flags: it names a Remedy, and
-// this is the only place that maps it to a flag.
+// The command line's advice for errors. The library does not know flags: it names an option,
+// and this is the only place that maps it to a flag.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 namespace dapple::cli {
 
 /// "--force overwrites it", or nothing.
-std::string_view advice(Remedy remedy) noexcept;
+std::string_view advice(std::string_view option) noexcept;
 
 /// The same error with the advice appended to its message.
 Error with_advice(const Error& error);

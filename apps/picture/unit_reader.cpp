@@ -47,7 +47,7 @@ class Reader {
       // Views know neither their file nor their place in it.
       const std::string row = csr_row_ ? ", row " + std::to_string(*csr_row_) : "";
       throw Error(error.code(), file_, unit.block.offset,
-                  name_of(unit) + row + ": " + error.detail(), error.remedy());
+                  name_of(unit) + row + ": " + error.detail(), error.option());
     }
   }
 

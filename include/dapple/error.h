@@ -22,29 +22,6 @@ enum class Errc {
   no_memory,         // there is no memory for the result that was asked for
 };
 
-/// The option that would make the failed call succeed. Callers turn it into advice in their own
-/// words: the library does not know whether its user has flags, keyword arguments or a dialog.
-enum class Remedy : std::uint8_t {
-  none,
-  name_format,     // OpenOptions::format
-  name_csv,        // the same, "csv"
-  missing_as_nan,  // CsvOptions::missing_as_nan
-  column_type,     // CsvOptions::types
-  column_meaning,  // CsvOptions::meanings
-  one_value,       // FutharkOptions::value, or ::frame
-  one_array,       // OpenOptions::array
-  absent_as_zero,  // ReadOptions::absent, ConvertOptions::absent
-  overwrite,       // WriteOptions::overwrite
-  value_type,      // ConvertOptions::value_type
-  allow_loss,      // ConvertOptions::allow_loss
-  drop_labels,     // ConvertOptions::drop_labels
-  stored_numbers,  // ConvertOptions::stored_numbers
-  other_columns,   // IdvOptions::drop_unsupported, or ::columns
-  list_columns,    // Frame::label
-  not_utf8,        // the text, before it is read
-  repair,          // repair()
-};
-
 /// The enumerator as text, for example "not_recognised".
 std::string_view name(Errc code) noexcept;
 
@@ -56,25 +33,29 @@ std::string_view name(Errc code) noexcept;
 class Error : public std::runtime_error {
  public:
   /// `file` is empty when the error is not about a file; `offset` is the offending byte of the
-  /// file; `detail` says what is wrong and what to do about it.
+  /// file; `detail` says what is wrong and what to do about it; `option` is a literal.
   Error(Errc code, std::string file, std::optional<std::uint64_t> offset, std::string detail,
-        Remedy remedy = Remedy::none);
-  Error(Errc code, std::string detail, Remedy remedy = Remedy::none)
-      : Error(code, {}, std::nullopt, std::move(detail), remedy) {}
+        std::string_view option = {});
+  Error(Errc code, std::string detail, std::string_view option = {})
+      : Error(code, {}, std::nullopt, std::move(detail), option) {}
 
   Errc code() const noexcept { return code_; }
   const std::string& file() const noexcept { return file_; }
   std::optional<std::uint64_t> offset() const noexcept { return offset_; }
   /// The message without file, code and offset.
   const std::string& detail() const noexcept { return detail_; }
-  Remedy remedy() const noexcept { return remedy_; }
+  /// What would make the failed call succeed, or "": an option ("absent", "overwrite"), perhaps
+  /// with the value that helps ("format=csv"), one of a format ("csv.missing_as_nan"), or what else
+  /// there is ("repair"). Callers turn it into advice in their own words: the library does not know
+  /// whether its user has flags, keyword arguments or a dialog.
+  std::string_view option() const noexcept { return option_; }
 
  private:
   Errc code_;
   std::string file_;
   std::optional<std::uint64_t> offset_;
   std::string detail_;
-  Remedy remedy_;
+  std::string_view option_;
 };
 
 }  // namespace dapple

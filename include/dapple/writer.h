@@ -86,7 +86,7 @@ struct CsrRef {
   std::span<const Col> col_idx;
   std::span<const T> values;
 
-  /// Rows that were read, from a region of so many columns.
+  /// Rows that were read from a region of `cols` columns.
   static CsrRef of(const Csr<T, Col>& csr,
                    std::uint64_t cols) noexcept requires std::same_as<Ptr, std::uint64_t> {
     const std::size_t rows = csr.row_ptr.empty() ? 0 : csr.row_ptr.size() - 1;

@@ -46,12 +46,12 @@ std::string line(Errc code, const std::string& file, std::optional<std::uint64_t
 }  // namespace
 
 Error::Error(Errc code, std::string file, std::optional<std::uint64_t> offset, std::string detail,
-             Remedy remedy)
+             std::string_view option)
     : std::runtime_error(line(code, file, offset, detail)),
       code_(code),
       file_(std::move(file)),
       offset_(offset),
       detail_(std::move(detail)),
-      remedy_(remedy) {}
+      option_(option) {}
 
 }  // namespace dapple

@@ -10,34 +10,6 @@ namespace dapple::detail::c {
 
 namespace {
 
-/// The option, as dapple_c.h spells it, that would make the call succeed.
-std::string_view option_for(Remedy remedy) noexcept {
-  switch (remedy) {
-    case Remedy::name_format:
-    case Remedy::name_csv:
-      return "format";
-    case Remedy::missing_as_nan:
-      return "csv.missing_as_nan";
-    case Remedy::column_type:
-    case Remedy::column_meaning:
-      return "csv.type";
-    case Remedy::one_value:
-      return "futhark.value";
-    case Remedy::one_array:
-      return "array";
-    case Remedy::absent_as_zero:
-      return "absent";
-    case Remedy::overwrite:
-      return "overwrite";
-    case Remedy::other_columns:
-      return "idv.drop_unsupported";
-    case Remedy::value_type:
-      return "type";
-    default:  // options that no function here has
-      return {};
-  }
-}
-
 /// Copies as much as there is room for, and no part of a character.
 template <std::size_t kSize>
 void copy_text(char (&to)[kSize], std::string_view text) noexcept {
@@ -70,7 +42,7 @@ std::int32_t report(dapple_error* error) noexcept {
     fill(error, code, e.what());
     if (error != nullptr) {
       error->byte = e.offset().value_or(DAPPLE_NO_BYTE);
-      copy_text(error->option, option_for(e.remedy()));
+      copy_text(error->option, e.option());
       copy_text(error->file, e.file());
     }
     return code;

@@ -46,7 +46,7 @@ bool is_member_name(std::string_view name) {
               wanted.empty()
                   ? "the collection holds " + counted(members.size(), "member") + ": " + names
                   : "the collection has no member '" + wanted + "', only " + names,
-              Remedy::one_array);
+              "array");
 }
 
 std::vector<std::string> members_of_folder(const std::string& folder) {

@@ -79,8 +79,7 @@ void require_no_meta(const Source& source, const std::filesystem::path& out, boo
   require_meta_unread(out, source.store().file());
   if (overwrite) return;
   throw Error(Errc::invalid_argument, daphne_meta_path(out).string(), std::nullopt,
-              "it would be taken for the labels and types of the new file beside it",
-              Remedy::overwrite);
+              "it would be taken for the labels and types of the new file beside it", "overwrite");
 }
 
 /// Gives `file` its name, without a .meta file of DAPHNE's beside it. REQUIRES `require_no_meta`.
@@ -103,7 +102,7 @@ auto naming_source(const Source& source, const Write& write) {
     return write();
   } catch (const Error& e) {
     if (e.code() != Errc::unsupported || !e.file().empty()) throw;
-    throw Error(e.code(), source.store().file().name(), e.offset(), e.detail(), e.remedy());
+    throw Error(e.code(), source.store().file().name(), e.offset(), e.detail(), e.option());
   }
 }
 

@@ -263,12 +263,12 @@ std::span<const std::byte> head_of(const ByteSource& file) {
   }
   if (csv::may_be_csv(probe.head)) {
     throw Error(Errc::not_recognised, file.name(), std::nullopt,
-                "the format is not recognised; it may be delimited text (csv)", Remedy::name_csv);
+                "the format is not recognised; it may be delimited text (csv)", "format=csv");
   }
   throw Error(
       Errc::not_recognised, file.name(), std::nullopt,
       "the format is not recognised; dapple reads " + list_formats(reads, &FormatInfo::name),
-      Remedy::name_format);
+      "format");
 }
 
 }  // namespace

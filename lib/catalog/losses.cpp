@@ -80,7 +80,7 @@ constexpr std::size_t kNamedColumns = 8;
     names += (i == 0 ? "'" : ", '") + column.label + "' (" + column.type + ')';
   }
   throw Error(Errc::unsupported, source.store().file().name(), std::nullopt,
-              "these columns are not numbers: " + names, Remedy::other_columns);
+              "these columns are not numbers: " + names, "idv.drop_unsupported");
 }
 
 /// Throws unsupported for a column whose label is more than its number.
@@ -92,7 +92,7 @@ void require_no_labels(const Source& source, const Format& format) {
     throw Error(
         Errc::unsupported, source.store().file().name(), std::nullopt,
         std::string(format.info.name) + " has no place for column labels such as " + shown(label),
-        Remedy::drop_labels);
+        "drop_labels");
   }
 }
 
@@ -106,7 +106,7 @@ void require_plain_numbers(const Source& source, const std::string& target) {
         "column " + shown(column.label) +
             (missing ? " has missing values" : " is a " + std::string(name(column.meaning.kind))) +
             ", which cannot be written to " + target,
-        Remedy::stored_numbers);
+        "stored_numbers");
   }
 }
 

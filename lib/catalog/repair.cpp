@@ -33,7 +33,7 @@ RepairReport repair(const std::filesystem::path& in, const std::filesystem::path
       throw Error(Errc::invalid_argument, file->name(), std::nullopt,
                   "only dbdf files can be repaired, and the format of this one is " +
                       std::string(format->info.name),
-                  Remedy::name_format);
+                  "format");
     }
     dbdf::require_repairable(*file);
     return dbdf::repair_dbdf(file, out, options, progress);

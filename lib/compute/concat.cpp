@@ -92,7 +92,7 @@ Schema merge_schemas(std::vector<Piece>& pieces, Axis axis, const ConcatOptions&
       fail_piece(*piece.store, Errc::unsupported,
                  "column " + shown(piece.store->text_columns().front().label) +
                      " can only be shown, not put together",
-                 Remedy::other_columns);
+                 "idv.drop_unsupported");
     }
   }
   Schema all = pieces.front().store->schema();

@@ -18,8 +18,8 @@ namespace dapple::detail {
 namespace {
 
 [[noreturn]] void fail_column(const Store& store, const std::string& detail,
-                              Remedy remedy = Remedy::none) {
-  throw Error(Errc::invalid_argument, store.file().name(), std::nullopt, detail, remedy);
+                              std::string_view option = {}) {
+  throw Error(Errc::invalid_argument, store.file().name(), std::nullopt, detail, option);
 }
 
 bool is_csv(const Store& store) { return store.format() == "csv"; }
@@ -89,7 +89,7 @@ class ColumnMerge {
       fail_column(store,
                   "column " + shown(next.label) + " is a " + told(next.meaning) + " here and a " +
                       told(meaning) + " before",
-                  here || before ? Remedy::column_meaning : Remedy::none);
+                  here || before ? "csv.type=text" : "");
     }
     meaning.unit = std::max(meaning.unit, next.meaning.unit);
     if (!meaning.missing) meaning.missing = next.meaning.missing;

@@ -85,7 +85,7 @@ auto with_block(const Store& whole, const Entry& e, const F& f) {
   fail_piece(
       store, Errc::type_mismatch,
       where + what + (rounds ? " is not exact as " : " does not fit ") + std::string(name(wanted)),
-      rounds ? Remedy::allow_loss : Remedy::none);
+      rounds ? "allow_loss" : "");
 }
 
 /// Reads rows of a column, from its cell `at` on, that does not keep its stored numbers;
@@ -228,8 +228,8 @@ constexpr Driver make_driver(bool with_arrays, bool frame) {
 
 }  // namespace
 
-void fail_piece(const Store& store, Errc code, const std::string& detail, Remedy remedy) {
-  throw Error(code, store.file().name(), std::nullopt, detail, remedy);
+void fail_piece(const Store& store, Errc code, const std::string& detail, std::string_view option) {
+  throw Error(code, store.file().name(), std::nullopt, detail, option);
 }
 
 const Driver& concat_driver(const std::vector<Piece>& pieces, bool frame) {

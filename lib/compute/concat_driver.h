@@ -42,7 +42,7 @@ struct ConcatState final : DriverState {
 
 /// Throws, naming the file of a piece.
 [[noreturn]] void fail_piece(const Store& store, Errc code, const std::string& detail,
-                             Remedy remedy = Remedy::none);
+                             std::string_view option = {});
 
 /// The object of this schema that the pieces make.
 std::shared_ptr<const Store> store_of(std::vector<Piece> pieces, Schema schema, Axis axis);

@@ -58,7 +58,7 @@ std::uint64_t Frame::column(std::string_view label) const {
   std::string detail = "no column \"" + std::string(label) + "\"";
   if (meant) detail += "; did you mean \"" + this->label(*meant) + "\"?";
   throw Error(Errc::absent, store_->file().name(), std::nullopt, std::move(detail),
-              meant ? Remedy::none : Remedy::list_columns);
+              meant ? "" : "columns");
 }
 
 std::vector<Range> Frame::groups() const { return detail::all_groups(store_->schema().columns); }

@@ -230,7 +230,7 @@ void Source::fail_value(std::uint64_t row, std::uint64_t col, ValueType type,
                   ", column " + std::to_string(col) +
                   (rounds ? " is not exact as " : " is out of range for ") +
                   std::string(name(*options_.value_type)),
-              rounds ? Remedy::allow_loss : Remedy::none);
+              rounds ? "allow_loss" : "");
 }
 
 std::uint64_t Source::packed_row(Range cols) const noexcept {

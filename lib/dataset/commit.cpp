@@ -25,7 +25,7 @@ bool publish(Draft& draft, const StateHead& head, const std::filesystem::path& p
     out.publish(sync);
     return true;
   } catch (const Error& e) {
-    if (e.remedy() != Remedy::overwrite) throw;
+    if (e.option() != "overwrite") throw;
     return false;
   }
 }

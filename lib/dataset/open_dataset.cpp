@@ -30,7 +30,7 @@ void confirm(const Store& store, std::uint64_t number, const Entry& e) {
     throw Error(error.code(), error.file(), error.offset(),
                 error.detail() + "; the data set " + store.file().name() + " has it in the part " +
                     part->file->name(),
-                error.remedy());
+                error.option());
   }
 }
 

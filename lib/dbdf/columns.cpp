@@ -288,7 +288,7 @@ void save_columns(const std::shared_ptr<const ByteSource>& file, std::uint64_t o
     const char* const frame = ", so every column is taken for one of numbers";
     const char* const matrix = ", so the names of the columns are lost";
     lost.emplace_back(e.code(), e.file(), e.offset(),
-                      e.detail() + (schema.kind == ObjectKind::frame ? frame : matrix), e.remedy());
+                      e.detail() + (schema.kind == ObjectKind::frame ? frame : matrix), e.option());
   }
 }
 

@@ -24,8 +24,7 @@ namespace dapple::detail {
 namespace {
 
 [[noreturn]] void throw_exists(const std::string& file) {
-  throw Error(Errc::invalid_argument, file, std::nullopt, "the file exists already",
-              Remedy::overwrite);
+  throw Error(Errc::invalid_argument, file, std::nullopt, "the file exists already", "overwrite");
 }
 
 std::string folder_of(const std::filesystem::path& path) {

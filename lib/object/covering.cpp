@@ -74,7 +74,7 @@ void require_touching(const Store& store, const Region& region,
 void Store::fail_absent(BlockPos cell) const {
   if (driver_->fail_absent != nullptr) driver_->fail_absent(*this, cell);
   throw Error(Errc::absent, file_->name(), std::nullopt,
-              "no block covers cell " + text(cell) + " (R7)", Remedy::absent_as_zero);
+              "no block covers cell " + text(cell) + " (R7)", "absent");
 }
 
 Store::Covering Store::covering(const Region& region, Absent absent) const {

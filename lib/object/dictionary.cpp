@@ -235,7 +235,7 @@ std::optional<std::uint64_t> find_not_utf8(const Dictionary& words) {
 Error not_utf8(const std::string& file, const std::string& holder, std::string_view word) {
   return Error(Errc::unsupported, file, std::nullopt,
                holder + shown(word) + ", which is not UTF-8; convert the text to UTF-8 first",
-               Remedy::not_utf8);
+               "utf-8");
 }
 
 std::uint64_t missing_mark(MeaningKind kind) noexcept {

@@ -67,7 +67,7 @@ void Store::fill_nan(const Target& out, const Region& region) const {
                        : std::string()) +
                     "some cells are absent, and " + std::string(name(out.type)) +
                     " has no NaN (R7)",
-                Remedy::absent_as_zero);
+                "absent");
   }
   const std::uint64_t bits =
       out.type == ValueType::f64

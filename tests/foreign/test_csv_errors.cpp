@@ -48,10 +48,10 @@ TEST_CASE("csv errors: a value that a type rounds says so") {
     }));
   };
   CHECK(error(0, ValueType::f32).detail() == "0.1 in cell (0, 0) is not exact as f32");
-  CHECK(error(0, ValueType::f32).remedy() == Remedy::allow_loss);
-  CHECK(error(0, ValueType::u8).remedy() == Remedy::allow_loss);
+  CHECK(error(0, ValueType::f32).option() == "allow_loss");
+  CHECK(error(0, ValueType::u8).option() == "allow_loss");
   CHECK(error(1, ValueType::u8).detail() == "300 in cell (0, 1) does not fit u8");
-  CHECK(error(1, ValueType::u8).remedy() == Remedy::none);
+  CHECK(error(1, ValueType::u8).option() == "");
 }
 
 TEST_CASE("csv errors: rows of another length name the line and both lengths") {
@@ -136,12 +136,12 @@ TEST_CASE("csv errors: text that is no number, in a column that is to hold numbe
 }
 
 TEST_CASE("csv errors: missing values, and how to read them") {
-  const auto remedy = [](std::string_view text) {
+  const auto option = [](std::string_view text) {
     fuzz::MemoryFile file;
     file.set(std::as_bytes(std::span(text)));
-    return test::required_error(test::error_of([&] { read_csv(file.path(), {}); })).remedy();
+    return test::required_error(test::error_of([&] { read_csv(file.path(), {}); })).option();
   };
-  CHECK(remedy("1,2\n1,\n") == Remedy::missing_as_nan);
+  CHECK(option("1,2\n1,\n") == "csv.missing_as_nan");
   CHECK(csv_error("1,2\n1,\n") == "unsupported at byte 6: line 2, column 2: the field is empty");
   CHECK(csv_error("1,2\n,3\n") == "unsupported at byte 4: line 2, column 1: the field is empty");
   for (const char* missing : {"NA", "N/A", "?"}) {

@@ -131,7 +131,7 @@ TEST_CASE("futhark: labels that say more than a column's number are never lost u
   CHECK(error->code() == Errc::unsupported);
   CHECK(error->file() == path.string());
   CHECK(error->detail() == "futhark has no place for column labels such as 'pH'");
-  CHECK(error->remedy() == Remedy::drop_labels);
+  CHECK(error->option() == "drop_labels");
   ConvertOptions drop;
   drop.drop_labels = true;
   const auto out = dir / "frame.in";

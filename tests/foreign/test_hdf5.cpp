@@ -205,7 +205,7 @@ TEST_CASE("hdf5: X is chosen, or the only matrix, or what the caller names") {
   }
   const Error several = error_of_opening(dir / "d.h5");
   CHECK(several.code() == Errc::invalid_argument);
-  CHECK(several.remedy() == Remedy::one_array);
+  CHECK(several.option() == "array");
   CHECK(several.detail() == "the file holds 3 arrays: a, b/c, d");
   CHECK(error_of_opening(dir / "d.h5", "x").detail() ==
         "the file has no array 'x', or it is in another file; it has a, b/c, d");

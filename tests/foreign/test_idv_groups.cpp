@@ -257,10 +257,10 @@ TEST_CASE("idv: slots of a group that differ make no vector") {
         required_error(error_of([&] { convert(open(dir / "g.dbdf"), {}, dir / "g.idv"); }));
     CHECK(error.code() == Errc::unsupported);
     CHECK(error.detail().find("group 'g'") != std::string::npos);
-    return error.remedy();
+    return error.option();
   };
-  CHECK(refused(ValueType::f32, ValueType::f64, MeaningKind::number) == Remedy::value_type);
-  CHECK(refused(ValueType::i64, ValueType::i64, MeaningKind::duration) == Remedy::stored_numbers);
+  CHECK(refused(ValueType::f32, ValueType::f64, MeaningKind::number) == "value_type");
+  CHECK(refused(ValueType::i64, ValueType::i64, MeaningKind::duration) == "stored_numbers");
 }
 
 TEST_CASE("idv: hidden columns are left out and named, or kept under names of their own") {

@@ -236,5 +236,5 @@ TEST_CASE("idv: columns that can only be shown are put together when they are le
   const auto path = dir.write("t.idv", build(6, 1, {shown, number}).bytes);
   const Error error = required_error(error_of([&] { below({path, path}); }));
   CHECK(error.detail() == "column 'w' can only be shown, not put together");
-  CHECK(error.remedy() == Remedy::other_columns);
+  CHECK(error.option() == "idv.drop_unsupported");
 }

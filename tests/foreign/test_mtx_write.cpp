@@ -143,7 +143,7 @@ TEST_CASE("mtx write: frames only where nothing of them is lost") {
   REQUIRE(labelled);
   CHECK(labelled->code() == Errc::unsupported);
   CHECK(labelled->detail() == "mtx has no place for column labels such as 'pH'");
-  CHECK(labelled->remedy() == Remedy::drop_labels);
+  CHECK(labelled->option() == "drop_labels");
   ConvertOptions drop;
   drop.drop_labels = true;
   CHECK(mtx_of(frame({{"pH", ValueType::i32}}), drop) ==

@@ -78,7 +78,10 @@ def test_a_sparse_array_out_of_order_is_written_and_left_as_it_is(make):
 def test_indices_that_are_wrong_are_refused(tmp_path):
     s = sp.csr_array(np.eye(4))
     s.indices[2] = 77
-    with pytest.raises(ValueError):
+    with pytest.raises(IndexError, match=r"entry \(2, 77\) is outside"):
+        dp.write(tmp_path / "a.dbdf", s)
+    s.indices[2], s.indptr[2] = 2, -1
+    with pytest.raises(ValueError, match="row pointers must ascend"):
         dp.write(tmp_path / "a.dbdf", s)
     assert os.listdir(tmp_path) == []
 

@@ -16,7 +16,7 @@ namespace {
 
 /// What the system said, as errno; 0 if it was not the system. Messages end in its words.
 int errno_of(const dapple::Error& error) {
-  if (error.remedy() == dapple::Remedy::overwrite) return EEXIST;
+  if (error.option() == "overwrite") return EEXIST;
   if (error.code() != dapple::Errc::io) return 0;
   constexpr int most = 133;
   const std::string_view detail = error.detail();
@@ -34,46 +34,34 @@ nb::object decode(const std::string& text) {
       PyUnicode_DecodeFSDefaultAndSize(text.data(), static_cast<Py_ssize_t>(text.size())));
 }
 
+struct Advice {
+  std::string_view option, sentence;
+};
+constexpr Advice kAdvice[] = {
+    {"format", "; format= says what it is"},
+    {"format=csv", "; format='csv' reads it as that"},
+    {"csv.missing_as_nan", "; csv={'missing_as_nan': True} makes it NaN"},
+    {"csv.type", "; csv={'types': {...}} gives columns other types"},
+    {"csv.type=text", "; csv={'types': {LABEL: 'text'}} reads it as words"},
+    {"futhark.value", "; futhark={'value': N} opens one of them, futhark={'frame': True} all"},
+    {"array", "; array='NAME' opens one of them"},
+    {"absent", "; absent='zero' makes it zero"},
+    {"overwrite", "; overwrite=True replaces it"},
+    {"value_type", "; dtype= converts all cells"},
+    {"allow_loss", "; allow_loss=True rounds"},
+    {"drop_labels", "; drop_labels=True leaves them out"},
+    {"stored_numbers", "; stored_numbers=True writes the codes, ticks and numbers that are stored"},
+    {"idv.drop_unsupported",
+     "; idv={'drop_unsupported': True} or idv={'columns': [...]} leaves it out"},
+    {"columns", "; columns lists them"},
+    {"utf-8", "; pandas.read_csv(..., encoding='latin1') does that where it is Latin-1"},
+    {"repair", "; repair() saves what is whole"},
+};
+
 /// What the caller may do about it, in the words of this module.
-std::string advice(dapple::Remedy remedy) {
-  using dapple::Remedy;
-  switch (remedy) {
-    case Remedy::none:
-      return {};
-    case Remedy::name_format:
-      return "; format= says what it is";
-    case Remedy::name_csv:
-      return "; format='csv' reads it as that";
-    case Remedy::missing_as_nan:
-      return "; csv={'missing_as_nan': True} makes it NaN";
-    case Remedy::column_type:
-      return "; csv={'types': {...}} gives columns other types";
-    case Remedy::column_meaning:
-      return "; csv={'types': {LABEL: 'text'}} reads it as words";
-    case Remedy::one_value:
-      return "; futhark={'value': N} opens one of them, futhark={'frame': True} all";
-    case Remedy::one_array:
-      return "; array='NAME' opens one of them";
-    case Remedy::absent_as_zero:
-      return "; absent='zero' makes it zero";
-    case Remedy::overwrite:
-      return "; overwrite=True replaces it";
-    case Remedy::value_type:
-      return "; dtype= converts all cells";
-    case Remedy::allow_loss:
-      return "; allow_loss=True rounds";
-    case Remedy::drop_labels:
-      return "; drop_labels=True leaves them out";
-    case Remedy::stored_numbers:
-      return "; stored_numbers=True writes the codes, ticks and numbers that are stored";
-    case Remedy::other_columns:
-      return "; idv={'drop_unsupported': True} or idv={'columns': [...]} leaves it out";
-    case Remedy::list_columns:
-      return "; columns lists them";
-    case Remedy::not_utf8:
-      return "; pandas.read_csv(..., encoding='latin1') does that where it is Latin-1";
-    case Remedy::repair:
-      return "; repair() saves what is whole";
+std::string_view advice(std::string_view option) noexcept {
+  for (const Advice& known : kAdvice) {
+    if (known.option == option) return known.sentence;
   }
   return {};
 }
@@ -120,7 +108,7 @@ nb::object exception_of(const dapple::Error& error) {
   const auto offset = error.offset();
   return nb::module_::import_("pydapple.errors")
       .attr("from_code")(nb::str(code.data(), code.size()),
-                         decode(with_numpy_names(error.detail()) + advice(error.remedy())),
+                         decode(with_numpy_names(error.detail()).append(advice(error.option()))),
                          decode(error.file()), offset ? nb::object(nb::int_(*offset)) : nb::none(),
                          errno_of(error));
 }

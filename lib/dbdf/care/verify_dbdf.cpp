@@ -33,7 +33,7 @@ class IndexCheck {
       : file_(std::move(file)), trailer_(std::move(trailer)), findings_(findings) {}
 
   // Reports an entry that does not match its block, or else a hash that does not match. One finding
-  // is enough, since the remedy is to rebuild the index.
+  // is enough, since the option is to rebuild the index.
   void run(const Inspection& found, const Schema& schema) {
     const std::size_t before = findings_.size();
     if (found.all_sound()) entries(found, schema);

@@ -95,7 +95,7 @@ BlockIndex index_from_outside(const std::shared_ptr<const ByteSource>& file, std
       return scan(*file, body, schema);
     } catch (const Error& e) {
       if (e.code() != Errc::corrupt) throw;
-      throw Error(e.code(), e.file(), e.offset(), e.detail(), Remedy::repair);
+      throw Error(e.code(), e.file(), e.offset(), e.detail(), "repair");
     }
   }();
   if (found.hints.columns) {

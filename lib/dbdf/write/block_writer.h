@@ -40,7 +40,7 @@ class BlockWriter {
   /// From now on the cells are those of this file, which is to blame for what is wrong with them.
   void take_from(std::string file) { source_ = std::move(file); }
 
-  /// Throws what `put` of such a block throws before it looks at cells, and invalid_argument for
+  /// Throws what `put` throws before it looks at cells, and invalid_argument for
   /// one that is no tile, unless WriteOptions::off_grid is set.
   void require_block(BlockPos pos, std::uint64_t rows, std::uint64_t cols) const;
 

@@ -112,7 +112,7 @@ BlockIndex BlockWriter::write_index() {
     return index;
   } catch (const Error& e) {
     if (e.code() == Errc::corrupt) {
-      throw Error(Errc::invalid_argument, file_.name(), std::nullopt, e.detail(), e.remedy());
+      throw Error(Errc::invalid_argument, file_.name(), std::nullopt, e.detail(), e.option());
     }
     throw;
   }

@@ -57,7 +57,7 @@ void require_inside(const BlockWriter& writer, const Region& region) {
                                       std::to_string(cols.end) + " object");
 }
 
-/// The region of so many rows and columns from `pos` on. Throws out_of_range beyond 2^64.
+/// The region of `rows` x `cols` cells from `pos` on. Throws out_of_range beyond 2^64.
 Region region_of(BlockPos pos, std::uint64_t rows, std::uint64_t cols) {
   if (rows > ~pos.rx || cols > ~pos.cx) {
     throw Error(Errc::out_of_range, std::to_string(rows) + " x " + std::to_string(cols) +

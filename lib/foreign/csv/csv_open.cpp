@@ -223,7 +223,7 @@ class Parser {
               Errc::unsupported, file_.name(),
               static_cast<std::uint64_t>(field.text.data() - base_),
               "the label " + shown(field.text) + " is not UTF-8; convert the text to UTF-8 first",
-              Remedy::not_utf8);
+              "utf-8");
         }
         schema_.columns.push_back({unquoted(field), ValueType::f64});
       });

@@ -140,8 +140,8 @@ std::string place_text(const Place& place) {
   return text;
 }
 
-void fail_at(Errc code, const Place& place, const std::string& what, Remedy remedy) {
-  throw Error(code, place.file, place.offset, place_text(place) + ": " + what, remedy);
+void fail_at(Errc code, const Place& place, const std::string& what, std::string_view option) {
+  throw Error(code, place.file, place.offset, place_text(place) + ": " + what, option);
 }
 
 void fail_field(const Place& place, const char* field, const char* end, const Dialect& dialect,
@@ -164,7 +164,7 @@ void fail_field(const Place& place, const char* field, const char* end, const Di
   if (missing.has(text)) {
     const std::string found = text.empty() ? "the field is empty" : shown(text) + " is no value";
     const std::string none = whole ? ", and " + std::string(name(type)) + " has no NaN" : "";
-    fail_at(Errc::unsupported, place, found + none, whole ? Remedy::none : Remedy::missing_as_nan);
+    fail_at(Errc::unsupported, place, found + none, whole ? "" : "csv.missing_as_nan");
   }
   if (!dialect.is_number(text))
     fail_at(Errc::type_mismatch, place, shown(at->text) + " is not a number");
@@ -172,7 +172,7 @@ void fail_field(const Place& place, const char* field, const char* end, const Di
                              : whole ? " does not fit "
                                      : " is out of range for ";
   fail_at(Errc::type_mismatch, place, shown(at->text) + misfit + std::string(name(type)),
-          rounds ? Remedy::allow_loss : Remedy::none);
+          rounds ? "allow_loss" : "");
 }
 
 }  // namespace dapple::detail::csv

@@ -148,7 +148,7 @@ std::string place_text(const Place& place);
 
 /// Throws: "line 3, column 2 ('pH'): <what>".
 [[noreturn]] void fail_at(Errc code, const Place& place, const std::string& what,
-                          Remedy remedy = Remedy::none);
+                          std::string_view option = {});
 
 /// Throws what keeps a field from being read as a `type`; `rounds`: it is a number that the type
 /// does not hold exactly.

@@ -66,7 +66,7 @@ void require_exact_integers(std::optional<ValueType> given, const Rows& rows, st
               (alone ? " is not exact as f64, and neither i64 nor u64 holds all of the column"
                      : " is not exact as f64, the type of the other columns") +
               (ways_out.empty() ? "" : "; " + ways_out),
-          rounds ? Remedy::column_type : Remedy::none);
+          rounds ? "csv.type" : "");
 }
 
 }  // namespace

@@ -51,8 +51,7 @@ void require_utf8(const ScanInput& input, const Rows& rows, const char* p, std::
       if (rows.meanings[col] && !is_utf8(field->text)) {
         const auto offset = static_cast<std::uint64_t>(p - input.base);
         fail_at(Errc::unsupported, {input.file, offset, line, col, input.columns[col].label},
-                shown(field->text) + " is not UTF-8; convert the text to UTF-8 first",
-                Remedy::not_utf8);
+                shown(field->text) + " is not UTF-8; convert the text to UTF-8 first", "utf-8");
       }
       p = field->end;
       if (p != end && *p == input.dialect.delimiter) ++p;

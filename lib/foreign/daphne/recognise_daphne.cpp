@@ -16,7 +16,7 @@ namespace {
   throw Error(Errc::not_recognised, probe.file.name(), std::nullopt,
               "this could be the published DAPHNE format (dbdf) as well as the DAPHNE runtime's "
               "(daphne)",
-              Remedy::name_format);
+              "format");
 }
 
 /// Blocks with cells that the published format finds from byte `body` on; 0 when it finds the

@@ -179,7 +179,7 @@ void open_column(Opening& opening, const StreamValue& value, const std::string& 
   if (count > kListed) list += ", ...";
   throw Error(Errc::invalid_argument, file.name(), std::nullopt,
               "the file holds " + std::to_string(count) + " values (" + list + ")",
-              Remedy::one_value);
+              "futhark.value");
 }
 
 /// Reads the whole stream, and fills in what the options choose of it.

@@ -140,7 +140,7 @@ class Listing {
               wanted.empty() ? "the file holds " + counted(found.size(), "array") + ": " + names
                              : "the file has no array '" + wanted +
                                    "', or it is in another file; it has " + names,
-              Remedy::one_array);
+              "array");
 }
 
 /// The path to open: X, or the only matrix, or the only data set.

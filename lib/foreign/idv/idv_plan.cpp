@@ -51,9 +51,9 @@ class Planner {
   }
 
  private:
-  [[noreturn]] void fail(std::string detail, Remedy remedy = Remedy::none) const {
+  [[noreturn]] void fail(std::string detail, std::string_view option = {}) const {
     throw Error(Errc::unsupported, source_.store().file().name(), std::nullopt, std::move(detail),
-                remedy);
+                option);
   }
 
   void add_matrix() {
@@ -170,7 +170,7 @@ class Planner {
       fail("group " + shown(group.name) + " is of " +
                std::string(name(columns_[col].meaning.kind)) +
                "s, which dapple writes to no vector of ML.NET",
-           Remedy::stored_numbers);
+           "stored_numbers");
     }
     column.described = nullptr;
     column.toc.name = group.name;
@@ -193,7 +193,7 @@ class Planner {
     fail("columns " + shown(a.label) + " and " + shown(b.label) + " of group " +
              shown(a.group->name) +
              " differ in type or words, and the slots of an ML.NET vector are all alike",
-         a.value_type == b.value_type ? Remedy::stored_numbers : Remedy::value_type);
+         a.value_type == b.value_type ? "stored_numbers" : "value_type");
   }
 
   /// Columns "x.0", "x.1" ... of plain numbers of one type.
@@ -258,7 +258,7 @@ class Planner {
     const bool words = c.meaning.has_words();
     if ((!words && is_signed(c.value_type)) || c.meaning.missing.value_or(0) != 0) {
       fail("column " + shown(c.label) + " has missing values, which ML.NET's integers have not",
-           Remedy::stored_numbers);
+           "stored_numbers");
     }
     std::uint64_t count = words ? c.meaning.words->size() : 0;
     if (count > kMaxInt) {

@@ -202,7 +202,7 @@ void Writer::encode(Range rows, std::uint64_t first_row, std::size_t number, Blo
   } catch (const Error& e) {
     if (e.code() != Errc::invalid_argument) throw;
     throw Error(Errc::unsupported, source_.store().file().name(), std::nullopt,
-                "column " + shown(column.toc.name) + ": " + e.detail(), Remedy::stored_numbers);
+                "column " + shown(column.toc.name) + ": " + e.detail(), "stored_numbers");
   }
 }
 
@@ -276,7 +276,7 @@ void Writer::encode_matrix(Range rows, std::uint64_t first_row, Block& block) co
 void Writer::fail_cell(const OutColumn& column, std::uint64_t row, const std::string& wrong) const {
   throw Error(Errc::unsupported, source_.store().file().name(), std::nullopt,
               "row " + std::to_string(row) + " of column " + shown(column.toc.name) + wrong,
-              Remedy::stored_numbers);
+              "stored_numbers");
 }
 
 /// Words, times and truth values, and items of two parts.

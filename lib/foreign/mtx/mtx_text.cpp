@@ -148,8 +148,8 @@ std::string Text::line(const char* p) const {
   return std::to_string(1 + std::count(base, p, '\n'));
 }
 
-void Text::fail(Errc code, const char* p, const std::string& what, Remedy remedy) const {
-  throw Error(code, file, offset(p), "line " + line(p) + ": " + what, remedy);
+void Text::fail(Errc code, const char* p, const std::string& what, std::string_view option) const {
+  throw Error(code, file, offset(p), "line " + line(p) + ": " + what, option);
 }
 
 void Text::fail_at(Errc code, const char* p, const std::string& wanted) const {

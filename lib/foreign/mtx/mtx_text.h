@@ -42,7 +42,7 @@ struct Text {
 
   /// Throws: "line <of p>: <what>", for the byte at `p`. O(bytes before p), to count the lines.
   [[noreturn]] void fail(Errc code, const char* p, const std::string& what,
-                         Remedy remedy = Remedy::none) const;
+                         std::string_view option = {}) const;
   /// Throws that there is no `wanted` at `p`: "line 3 has 'x' where a number should be".
   [[noreturn]] void fail_at(Errc code, const char* p, const std::string& wanted) const;
 };

@@ -34,7 +34,7 @@ ValueType type_to_write(const Schema& schema) {
       throw Error(Errc::unsupported,
                   "mtx has one value type for all columns, and these are " +
                       std::string(name(type)) + " and " + std::string(name(column.value_type)),
-                  Remedy::value_type);
+                  "value_type");
     }
   }
   return type;

@@ -271,7 +271,7 @@ namespace {
   throw Error(
       Errc::unsupported, source.store().file().name(), std::nullopt,
       "column " + shown(column.label) + " has missing cells, and NumPy has no missing " + what,
-      Remedy::stored_numbers);
+      "stored_numbers");
 }
 
 /// Throws unsupported for cells of a piece that NumPy cannot hold.

@@ -61,7 +61,7 @@ std::uint64_t width_of(const Column& column) {
       throw Error(Errc::unsupported,
                   "column " + shown(column.label) + " has the word " + shown(word) +
                       ", and npy cannot tell a NUL at the end from no character",
-                  Remedy::stored_numbers);
+                  "stored_numbers");
     }
     const auto characters = std::count_if(word.begin(), word.end(), [](char c) {
       return (static_cast<unsigned char>(c) & 0xc0) != 0x80;

@@ -42,7 +42,7 @@ std::string_view first_name(const Probe& probe) {
   throw Error(Errc::invalid_argument, file.name(), std::nullopt,
               wanted.empty() ? "the archive holds " + counted(arrays.size(), "array") + ": " + names
                              : "the archive has no array '" + wanted + "', only " + names,
-              Remedy::one_array);
+              "array");
 }
 
 }  // namespace

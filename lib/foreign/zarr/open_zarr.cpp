@@ -89,7 +89,7 @@ class Listing {
   }
   if (!wanted.empty()) what = "there is no array '" + wanted + "'; " + what;
   if (!wanted.empty() || !listing.found.empty()) {
-    throw Error(Errc::invalid_argument, file.name(), std::nullopt, what, Remedy::one_array);
+    throw Error(Errc::invalid_argument, file.name(), std::nullopt, what, "array");
   }
   throw Error(Errc::unsupported, file.name(), std::nullopt, what);
 }
@@ -142,7 +142,7 @@ Slice slice_of(const Extents& shape, const std::vector<std::string>& parts, cons
                 "of an array of " + (rank == 0 ? "no dimensions" : shape_text(shape)) +
                     " cells one slice of two dimensions is read: '" + node.path +
                     (rank > 2 ? "[0,:,:]'" : "[:,:]'") + ", say, with a number or ':' for each",
-                Remedy::one_array);
+                "array");
   }
   slice.rows = whole[0];
   slice.cols = whole.size() == 2 ? whole[1] : Slice::kNone;
