@@ -1,13 +1,21 @@
 // Collections: members of a folder and of an archive, in place.
 #include <doctest/doctest.h>
 
+#include <array>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "dapple/collection.h"
 #include "dapple/open.h"
+#include "lib/foreign/zip/write_zip.h"
+#include "lib/io/local/local_file.h"
 #include "lib/io/memory/memory_source.h"
+#include "lib/io/output_file.h"
 #include "lib/io/window_source.h"
 #include "tests/foreign/zip_image.h"
 #include "tests/support.h"
@@ -89,6 +97,129 @@ TEST_CASE("collection: members of an archive are used where they are") {
   CHECK(list_members(folder.path()).empty());
   put(folder / "a.npz", test::zip_archive({{"a.npy", test::npy_integers({1})}}));
   CHECK(list_members(folder / "a.npz").empty());
+}
+
+TEST_CASE("collection: a member by its path") {
+  const TempDir folder;
+  const auto path = folder / "c.dds", packed = folder / "c.zip";
+  put(path / "X.dbdf", small_matrix(1));
+  put(path / "layers/counts.dbdf", small_matrix(7));
+  put(path / "uns.json", "{}");
+  pack_collection(path, packed);
+  for (const auto& whole : {path, packed}) {
+    CHECK(list_members(whole) == std::vector<std::string>{"X", "layers/counts"});
+    CHECK(list_json_members(whole) == std::vector<std::string>{"uns"});
+    CHECK(first_cell(whole / "layers/counts", "") == 7);
+    const Error error = required_error(error_of([&] { first_cell(whole / "layers/x", ""); }));
+    CHECK(error.detail() == "the collection has no member 'layers/x', only X, layers/counts");
+    for (const std::string& name : {"../c", "layers//counts", ".X", "layers/../X"}) {
+      CHECK(error_of([&] { first_cell(whole.string() + "/" + name, ""); }));
+    }
+  }
+  CHECK(find_member(path / "X")->file == path / "X.dbdf");
+  CHECK(find_member(packed / "X")->array == "X");
+  CHECK(!find_member(folder / "none"));
+}
+
+TEST_CASE("collection: packed and unpacked are the same") {
+  const TempDir folder;
+  const auto path = folder / "c.dds", packed = folder / "c.zip", back = folder / "back.dds";
+  put(path / "X.dbdf", small_matrix(1));
+  put(path / "uns/run.json", "{\"a\": 1}");
+  put(path / "notes.txt", "no member");
+  pack_collection(path, packed);
+  CHECK(required_error(error_of([&] { pack_collection(path, packed); })).option() == "overwrite");
+  pack_collection(path, packed, true);
+  unpack_collection(packed, back);
+  CHECK(test::read_text(back / "X.dbdf") == small_matrix(1));
+  CHECK(test::read_text(back / "uns/run.json") == "{\"a\": 1}");
+  CHECK(!std::filesystem::exists(back / "notes.txt"));
+  CHECK(required_error(error_of([&] { unpack_collection(packed, back); })).option() == "overwrite");
+  put(back / "Y.dbdf", small_matrix(1));
+  unpack_collection(packed, back, true);
+  CHECK(list_members(back) == std::vector<std::string>{"X"});
+  CHECK(error_of([&] { unpack_collection(packed, folder / "other"); }));
+  CHECK(error_of([&] { unpack_collection(path, folder / "d.dds"); }));
+  CHECK(error_of([&] { pack_collection(packed, folder / "d.zip"); }));
+  std::filesystem::create_directory(path / "Z.dbdf");  // a data set
+  CHECK(error_of([&] { pack_collection(path, folder / "d.zip"); }));
+  std::size_t left = 0;
+  for (const auto& one : std::filesystem::directory_iterator(folder.path())) {
+    left += one.path().filename() != "c.dds" ? 1 : 0;
+  }
+  CHECK(left == 2);
+}
+
+TEST_CASE("collection: what an archive may not have is not unpacked") {
+  const TempDir folder;
+  const auto refused = [&](const std::vector<test::ZipMember>& members) {
+    put(folder / "c.zip", test::zip_archive(members));
+    CHECK(error_of([&] { unpack_collection(folder / "c.zip", folder / "d.dds"); }));
+    CHECK(!std::filesystem::exists(folder / "d.dds"));
+  };
+  for (const std::string& name : kLeadElsewhere) {
+    refused({{"collection.json", "{}"}, {name + ".dbdf", small_matrix(9)}});
+  }
+  refused({{"collection.json", R"({"axes": {"X": ["a"]}})"}, {"X.dbdf", small_matrix(9)}});
+  refused({{"collection.json", "{}"}, {"X.dbdf", small_matrix(1)}, {"obs.dbdf", "none"}});
+  std::string damaged = test::zip_archive({{"collection.json", "{}"}, {"uns.json", "{12}"}});
+  damaged[damaged.find("{12}") + 1] = '3';
+  put(folder / "c.zip", damaged);
+  const Error error =
+      required_error(error_of([&] { unpack_collection(folder / "c.zip", folder / "d.dds"); }));
+  CHECK(error.detail() == "the content of uns.json does not match its CRC");
+}
+
+TEST_CASE("collection: members have the rows and columns that they share") {
+  const TempDir folder;
+  const auto path = folder / "c.dds";
+  put(path / "X.dbdf", small_matrix(1));
+  put(path / "obsm/a.dbdf", small_matrix(1));
+  put(path / "own.dbdf", small_matrix(1));
+  CHECK(axes_of_member(path, "X") == MemberAxes{"obs", "var"});
+  CHECK(axes_of_member(path, "X/a") == MemberAxes{});
+  CHECK(axes_of_member(path, "layers") == MemberAxes{});
+  CHECK(axes_of_member(path, "obsp/a") == MemberAxes{"obs", "obs"});
+  CHECK(axes_of_member(path, "own") == MemberAxes{});
+  require_axes(path);
+  require_fit(path, "varm/a", 2, 9, {"var", ""});
+  const Error error = required_error(error_of([&] {
+    require_fit(path, "obs", 2, 1, {"obs", ""});
+  }));
+  CHECK(error.detail() == "obs has 2 rows, and the axis 'obs' has 1, as X says");
+  require_fit(path, "own", 5, 9, {});
+  put(path / "collection.json", R"({"axes": {"own": [null, "obs"], "later": ["x", null]}})");
+  CHECK(axes_of_member(path, "own") == MemberAxes{"", "obs"});
+  CHECK(axes_of_member(path, "later") == MemberAxes{"x", ""});
+  const Error unfit = required_error(error_of([&] { pack_collection(path, folder / "c.zip"); }));
+  CHECK(unfit.detail() == "own has 2 columns, and the axis 'obs' has 1, as X says");
+  CHECK(!std::filesystem::exists(folder / "c.zip"));
+}
+
+TEST_CASE("zip: an archive with wide fields reads back") {
+  const TempDir folder;
+  const std::string first = "one", second(100, 'x');
+  const auto source = [](const std::string& text) {
+    return detail::memory_source(std::as_bytes(std::span(text)), "text");
+  };
+  for (const std::uint64_t wide_from : {0, 50, 1000}) {
+    const auto path = folder / std::to_string(wide_from);
+    detail::OutputFile out(path, false);
+    detail::zip::Writer writer(out, wide_from);
+    writer.add("a", *source(first));
+    writer.add("b/\u00e9", *source(second));
+    writer.finish();
+    out.publish(false);
+    const std::shared_ptr<detail::ByteSource> file = detail::LocalFile::open(path.string());
+    const auto members = detail::zip::read_directory(*file);
+    REQUIRE(members.size() == 2);
+    CHECK(members[1].name == "b/\u00e9");
+    const auto contents = detail::zip::contents_of(file, std::array{&members[0], &members[1]});
+    CHECK(std::memcmp(file->at(contents.members[0].begin, 3), "one", 3) == 0);
+    CHECK(std::memcmp(file->at(contents.members[1].begin, 100), second.data(), 100) == 0);
+    CHECK(contents.members[1].begin % 64 == 0);
+    CHECK(contents.members[1].size() == 100);
+  }
 }
 
 TEST_CASE("collection: a member that is damaged or cut off is an error") {

@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "dapple/collection.h"
 #include "dapple/open.h"
 #include "report.h"
 #include "text.h"
@@ -45,9 +46,11 @@ std::string member_line(const std::string& member, std::size_t width,
 bool print_collection(const Input& input, Console& console) {
   if (!input.options.array.empty() || input.is_stream()) return false;
   const std::vector<std::string> members = list_members(input.file);
-  if (members.empty()) return false;
+  const std::vector<std::string> json = list_json_members(input.file);
+  if (members.empty() && json.empty()) return false;
   std::size_t width = 0;
   for (const std::string& member : members) width = std::max(width, printable(member).size());
+  for (const std::string& member : json) width = std::max(width, printable(member).size());
   std::string text = console.json ? R"({"format":"collection","members":[)" : "";
   for (const std::string& member : members) {
     OpenOptions options = input.options;
@@ -59,7 +62,13 @@ bool print_collection(const Input& input, Console& console) {
       text += member_line(member, width, object) + '\n';
     }
   }
+  for (const std::string& member : json) {
+    text += console.json ? fmt::format(R"({}{{"name":{},"kind":"json"}})",
+                                       text.ends_with('[') ? "" : ",", json_string(member))
+                         : fmt::format("{:<{}}  JSON\n", printable(member), width);
+  }
   console.out.write(text + (console.json ? "]}\n" : ""));
+  require_axes(input.file);
   return true;
 }
 

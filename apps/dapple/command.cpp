@@ -22,10 +22,10 @@ namespace dapple::cli {
 
 namespace {
 
-constexpr const Verb* kVerbs[] = {&kInfoVerb,   &kBlocksVerb,     &kGetVerb,    &kConvertVerb,
-                                  &kConcatVerb, &kIndexVerb,      &kVerifyVerb, &kStatsVerb,
-                                  &kWhereVerb,  &kRepairVerb,     &kShowVerb,   &kViewVerb,
-                                  &kServeVerb,  &kAttributesVerb, &kPackVerb,   &kDatasetVerb};
+constexpr const Verb* kVerbs[] = {
+    &kInfoVerb,   &kBlocksVerb,     &kGetVerb,   &kConvertVerb, &kConcatVerb,    &kIndexVerb,
+    &kVerifyVerb, &kStatsVerb,      &kWhereVerb, &kRepairVerb,  &kShowVerb,      &kViewVerb,
+    &kServeVerb,  &kAttributesVerb, &kPackVerb,  &kDatasetVerb, &kCollectionVerb};
 
 std::string usage() {
   std::string text =

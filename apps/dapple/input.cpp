@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "dapple/collection.h"
 #include "dapple/convert.h"
 #include "format_flags.h"
 #include "text.h"

@@ -7,6 +7,6 @@ namespace dapple::cli {
 
 extern const Verb kInfoVerb, kBlocksVerb, kGetVerb, kConvertVerb, kConcatVerb, kIndexVerb,
     kVerifyVerb, kRepairVerb, kShowVerb, kStatsVerb, kViewVerb, kWhereVerb, kAttributesVerb,
-    kPackVerb, kServeVerb, kDatasetVerb;
+    kPackVerb, kServeVerb, kDatasetVerb, kCollectionVerb;
 
 }  // namespace dapple::cli

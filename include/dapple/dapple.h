@@ -8,6 +8,7 @@
 #include "dapple/arrow.h"           // frames as Arrow streams
 #include "dapple/block.h"           // one stored rectangle
 #include "dapple/blocked_object.h"  // what matrices and frames have in common
+#include "dapple/collection.h"      // several objects under one name
 #include "dapple/column.h"          // labels, types and meanings of a frame's columns
 #include "dapple/concat.h"          // several objects as one
 #include "dapple/convert.h"         // converting between formats, appending rows

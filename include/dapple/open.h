@@ -123,15 +123,10 @@ using TakeProgress = std::function<void(std::uint64_t done, std::uint64_t total)
 /// Gets a sentence about what a result does not keep, though all cells are there. May be empty.
 using TakeNote = std::function<void(const std::string&)>;
 
-/// The members of a collection, which `OpenOptions::array` names: a folder whose name ends in .dds,
-/// with a dbdf file NAME.dbdf for each, or one ZIP file of it that is not compressed. Empty for
-/// anything else. Throws io, corrupt.
-std::vector<std::string> list_members(const std::filesystem::path& path);
-
-/// Opens `path`. With an embedded or sidecar index this takes a few small reads, whatever the
-/// file's size; without one, all block headers are read once. A file that is compressed as a whole
-/// with gzip or zstd is decompressed to an unnamed temporary file first. Throws io, not_recognised,
-/// unsupported, corrupt (R1 to R4).
+/// Opens `path`, which may also be PATH/NAME of a member of a collection. With an embedded or
+/// sidecar index this takes a few small reads, whatever the file's size; without one, all block
+/// headers are read once. A file that is compressed as a whole with gzip or zstd is decompressed to
+/// an unnamed temporary file first. Throws io, not_recognised, unsupported, corrupt (R1 to R4).
 ///
 /// Text (CSV, Matrix Market, BTable, Futhark) is parsed once, into an unnamed file of dapple's own
 /// format: in memory if the text has at most 64 MiB, otherwise in $TMPDIR. With a sidecar

@@ -8,7 +8,6 @@
 
 #include "lib/base/bytes.h"
 #include "lib/dbdf/read/open_dbdf.h"
-#include "lib/foreign/zip/zip.h"
 #include "lib/io/local/local_file.h"
 #include "lib/io/window_source.h"
 
@@ -18,21 +17,7 @@ namespace detail {
 
 namespace {
 
-constexpr std::string_view kCollectionEnding = ".dds", kMemberEnding = ".dbdf";
-/// The first member of an archive that is a collection.
-constexpr std::string_view kDeclaration = "collection.json";
 constexpr std::size_t kMostMembers = 100'000;
-
-/// "X" and "layers/counts", but not "../X" or "/X".
-bool is_member_name(std::string_view name) {
-  if (name.find_first_of(std::string_view("\\:\0", 3)) != name.npos) return false;
-  for (std::size_t at = 0; at <= name.size();) {
-    const std::size_t end = std::min(name.find('/', at), name.size());
-    if (end == at || name[at] == '.') return false;
-    at = end + 1;
-  }
-  return true;
-}
 
 [[noreturn]] void fail_member(const std::string& file, const std::vector<std::string>& members,
                               const std::string& wanted) {
@@ -49,47 +34,115 @@ bool is_member_name(std::string_view name) {
               "array");
 }
 
-std::vector<std::string> members_of_folder(const std::string& folder) {
-  namespace fs = std::filesystem;
-  std::vector<std::string> members;
-  std::error_code error;
-  fs::recursive_directory_iterator at(folder, error);
-  for (; !error && at != fs::recursive_directory_iterator(); at.increment(error)) {
-    const std::string name = at->path().lexically_relative(folder).generic_string();
-    if (at->path().filename().string().starts_with('.')) {
-      at.disable_recursion_pending();
-    } else if (name.ends_with(kMemberEnding) && members.size() < kMostMembers) {
-      at.disable_recursion_pending();  // it may be the folder of a data set
-      members.push_back(name.substr(0, name.size() - kMemberEnding.size()));
-    }
-  }
-  if (error) throw_io(folder, "list", error.value());
-  std::sort(members.begin(), members.end());
-  return members;
+bool is_file_of_collection(std::string_view name) {
+  return name.ends_with(kMemberEnding) || name.ends_with(kJsonEnding);
 }
 
-/// The members of an archive that have names of members.
-std::vector<const zip::Member*> members_of_archive(const std::vector<zip::Member>& all) {
-  std::vector<const zip::Member*> members;
-  for (const zip::Member& member : all) {
-    const std::string_view name = member.name;
-    if (!name.ends_with(kMemberEnding)) continue;
-    if (is_member_name(name.substr(0, name.size() - kMemberEnding.size()))) {
-      members.push_back(&member);
-    }
-  }
-  return members;
+/// The archive that a file is, if it is a collection.
+std::shared_ptr<ByteSource> archive_at(const std::string& path) {
+  std::error_code none;
+  if (!std::filesystem::is_regular_file(path, none)) return nullptr;
+  auto file = LocalFile::open(path);
+  const auto head = file->bytes(0, std::min<std::uint64_t>(file->size(), 64));
+  if (recognise_collection({*file, head, {}}) == Match::no) return nullptr;
+  return file;
 }
 
-std::vector<std::string> names_of_members(const std::vector<const zip::Member*>& members) {
-  std::vector<std::string> names;
-  for (const zip::Member* member : members) {
-    names.push_back(member->name.substr(0, member->name.size() - kMemberEnding.size()));
+/// The collection above PATH/NAME, and NAME.
+std::optional<std::pair<std::string, std::string>> split_member(const std::string& path) {
+  std::error_code none;
+  if (std::filesystem::exists(path, none)) return std::nullopt;
+  for (std::size_t at = path.rfind('/'); at != path.npos && at > 0; at = path.rfind('/', at - 1)) {
+    std::string above = path.substr(0, at), name = path.substr(at + 1);
+    if (is_collection_folder(above) || archive_at(above) != nullptr) {
+      return std::pair(std::move(above), std::move(name));
+    }
   }
-  return names;
+  return std::nullopt;
 }
 
 }  // namespace
+
+bool is_member_name(std::string_view name) {
+  if (name.find_first_of(std::string_view("\\:\0", 3)) != name.npos) return false;
+  for (std::size_t at = 0; at <= name.size();) {
+    const std::size_t end = std::min(name.find('/', at), name.size());
+    if (end == at || name[at] == '.') return false;
+    at = end + 1;
+  }
+  return true;
+}
+
+CollectionFiles::CollectionFiles(std::string folder) : path_(std::move(folder)) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  fs::recursive_directory_iterator at(path_, error);
+  for (; !error && at != fs::recursive_directory_iterator(); at.increment(error)) {
+    std::string name = at->path().lexically_relative(path_).generic_string();
+    if (at->path().filename().string().starts_with('.')) {
+      at.disable_recursion_pending();
+    } else if (is_file_of_collection(name) && names_.size() < kMostMembers) {
+      at.disable_recursion_pending();  // it may be the folder of a data set
+      names_.push_back(std::move(name));
+    }
+  }
+  if (error) throw_io(path_, "list", error.value());
+  std::sort(names_.begin(), names_.end());
+}
+
+CollectionFiles::CollectionFiles(std::shared_ptr<ByteSource> archive)
+    : path_(archive->name()),
+      archive_(std::move(archive)),
+      listed_(zip::read_directory(*archive_)) {
+  for (const zip::Member& member : listed_) {
+    const std::string_view name = member.name;
+    if (!is_file_of_collection(name)) continue;
+    if (is_member_name(name.substr(0, name.rfind('.')))) {
+      names_.push_back(member.name);
+    } else {
+      stray_ = member.name;
+    }
+  }
+  std::sort(names_.begin(), names_.end());
+}
+
+std::optional<CollectionFiles> CollectionFiles::of(const std::string& path) {
+  if (is_collection_folder(path)) return CollectionFiles(path);
+  if (auto archive = archive_at(path)) return CollectionFiles(std::move(archive));
+  return std::nullopt;
+}
+
+std::vector<std::string> CollectionFiles::members(std::string_view ending) const {
+  std::vector<std::string> members;
+  for (const std::string& name : names_) {
+    if (!name.ends_with(ending) || name == kDeclaration) continue;
+    members.push_back(name.substr(0, name.size() - ending.size()));
+  }
+  return members;
+}
+
+bool CollectionFiles::has(std::string_view name) const {
+  return std::binary_search(names_.begin(), names_.end(), name);
+}
+
+const zip::Member& CollectionFiles::listed(const std::string& name) const {
+  return *std::find_if(listed_.begin(), listed_.end(),
+                       [&](const zip::Member& member) { return member.name == name; });
+}
+
+std::shared_ptr<ByteSource> CollectionFiles::open(const std::string& name) const {
+  const std::string path = path_ + "/" + name;
+  if (is_archive()) {
+    const zip::Contents contents = zip::contents_of(archive_, std::array{&listed(name)});
+    return window_source(contents.file, contents.members[0], path);
+  }
+  std::error_code none;
+  if (std::filesystem::is_directory(path, none)) {
+    throw Error(Errc::unsupported, path, std::nullopt,
+                "the member is a data set; replace it by one file of it first");
+  }
+  return LocalFile::open(path);
+}
 
 bool is_collection_folder(const std::string& path) {
   std::error_code none;
@@ -103,9 +156,17 @@ std::string member_path(const std::string& folder, const std::string& member) {
   const std::filesystem::path path =
       std::filesystem::path(folder) / (member + std::string(kMemberEnding));
   if (is_member_name(member) && std::filesystem::exists(path, none)) return path.string();
-  const std::vector<std::string> members = members_of_folder(folder);
+  const std::vector<std::string> members = CollectionFiles::of(folder)->members(kMemberEnding);
   if (member.empty() && members.size() == 1) return member_path(folder, members.front());
   fail_member(folder, members, member);
+}
+
+std::shared_ptr<ByteSource> open_member(const std::string& path, const OpenOptions& options) {
+  const auto place = find_member(path);
+  if (!place) return nullptr;
+  if (place->array.empty()) return LocalFile::open(place->file.string(), options.guard);
+  const CollectionFiles files(LocalFile::open(place->file.string(), options.guard));
+  return files.open(place->array + std::string(kMemberEnding));
 }
 
 Match recognise_collection(const Probe& probe) {
@@ -118,32 +179,36 @@ Match recognise_collection(const Probe& probe) {
 
 std::shared_ptr<const Store> open_collection(std::shared_ptr<ByteSource> file,
                                              const OpenOptions& options) {
-  const std::vector<zip::Member> all = zip::read_directory(*file);
-  const std::vector<const zip::Member*> members = members_of_archive(all);
-  const auto chosen = std::find_if(members.begin(), members.end(), [&](const zip::Member* member) {
-    return options.array.empty() ? members.size() == 1
-                                 : member->name == options.array + std::string(kMemberEnding);
-  });
-  if (chosen == members.end()) fail_member(file->name(), names_of_members(members), options.array);
-  const zip::Contents contents = zip::contents_of(file, std::array{*chosen});
-  return dbdf::open_dbdf(
-      window_source(contents.file, contents.members[0], file->name() + "/" + (*chosen)->name),
-      options);
+  const CollectionFiles files(std::move(file));
+  const std::vector<std::string> members = files.members(kMemberEnding);
+  const bool only = options.array.empty() && members.size() == 1;
+  const std::string name = (only ? members.front() : options.array) + std::string(kMemberEnding);
+  if (!files.has(name)) fail_member(files.path(), members, options.array);
+  return dbdf::open_dbdf(files.open(name), options);
 }
 
 }  // namespace detail
 
 std::vector<std::string> list_members(const std::filesystem::path& path) {
-  if (detail::is_collection_folder(path.string())) {
-    return detail::members_of_folder(path.string());
+  const auto files = detail::CollectionFiles::of(path.string());
+  return files ? files->members(detail::kMemberEnding) : std::vector<std::string>();
+}
+
+std::vector<std::string> list_json_members(const std::filesystem::path& path) {
+  const auto files = detail::CollectionFiles::of(path.string());
+  return files ? files->members(detail::kJsonEnding) : std::vector<std::string>();
+}
+
+std::optional<MemberPlace> find_member(const std::filesystem::path& path) {
+  const auto split = detail::split_member(path.string());
+  if (!split) return std::nullopt;
+  const auto& [above, name] = *split;
+  if (detail::is_collection_folder(above)) return MemberPlace{detail::member_path(above, name), ""};
+  const auto files = detail::CollectionFiles::of(above);
+  if (!files->has(name + std::string(detail::kMemberEnding))) {
+    detail::fail_member(above, files->members(detail::kMemberEnding), name);
   }
-  std::error_code none;
-  if (!std::filesystem::is_regular_file(path, none)) return {};
-  const auto file = detail::LocalFile::open(path.string());
-  const auto head = file->bytes(0, std::min<std::uint64_t>(file->size(), 64));
-  if (detail::recognise_collection({*file, head, {}}) == detail::Match::no) return {};
-  const std::vector<detail::zip::Member> all = detail::zip::read_directory(*file);
-  return detail::names_of_members(detail::members_of_archive(all));
+  return MemberPlace{above, name};
 }
 
 }  // namespace dapple

@@ -1,16 +1,28 @@
-// Collections: dbdf files as members of one, by name. A folder whose name ends in .dds, with a file
-// NAME.dbdf for each member; or one ZIP file of it, in which members are stored as they are.
+// Collections: dbdf files as members of one, by name (dapple/collection.h).
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "dapple/collection.h"
 #include "dapple/open.h"
+#include "lib/foreign/zip/zip.h"
 #include "lib/object/probe.h"
 #include "lib/object/store.h"
 
 namespace dapple::detail {
+
+inline constexpr std::string_view kCollectionEnding = ".dds", kMemberEnding = ".dbdf",
+                                  kJsonEnding = ".json";
+/// What the axes are declared in; the first member of an archive that is a collection.
+inline constexpr std::string_view kDeclaration = "collection.json";
+
+/// "X" and "layers/counts", but not "../X" or "/X".
+bool is_member_name(std::string_view name);
 
 /// True for a folder whose name ends in .dds.
 bool is_collection_folder(const std::string& path);
@@ -19,11 +31,46 @@ bool is_collection_folder(const std::string& path);
 /// is none, and for one that is not there, listing those that are.
 std::string member_path(const std::string& folder, const std::string& member);
 
+/// The bytes of the member that PATH/NAME names in a file that is a collection; of a folder, those
+/// of its file. Null where `find_member` finds nothing. Throws as `member_path`.
+std::shared_ptr<ByteSource> open_member(const std::string& path, const OpenOptions& options);
+
 Match recognise_collection(const Probe& probe);
 
 /// A member of a collection in a ZIP file: the one that is named, or the only one. Throws
 /// invalid_argument as above; corrupt, unsupported.
 std::shared_ptr<const Store> open_collection(std::shared_ptr<ByteSource> file,
                                              const OpenOptions& options);
+
+/// The files of a collection, as they are at this moment.
+class CollectionFiles {
+ public:
+  /// Nothing for what is no collection. Throws io, corrupt.
+  static std::optional<CollectionFiles> of(const std::string& path);
+  explicit CollectionFiles(std::shared_ptr<ByteSource> archive);
+
+  const std::string& path() const noexcept { return path_; }
+  bool is_archive() const noexcept { return archive_ != nullptr; }
+  /// Names of members and of JSON, with their endings, in order; a data set is one, too.
+  const std::vector<std::string>& names() const noexcept { return names_; }
+  /// Those of names() that end so, without the ending, and without the declaration.
+  std::vector<std::string> members(std::string_view ending) const;
+  bool has(std::string_view name) const;
+  /// The bytes of one of names(). Throws unsupported for a data set; io, corrupt.
+  std::shared_ptr<ByteSource> open(const std::string& name) const;
+  /// Of an archive, the CRC-32 of one of names().
+  std::uint32_t crc_of(const std::string& name) const { return listed(name).crc; }
+  /// A name in an archive that ends as a member's does, and that no member can have; "": none.
+  const std::string& stray() const noexcept { return stray_; }
+
+ private:
+  explicit CollectionFiles(std::string folder);
+  const zip::Member& listed(const std::string& name) const;
+
+  std::string path_, stray_;
+  std::shared_ptr<ByteSource> archive_;
+  std::vector<zip::Member> listed_;  // of the archive, all
+  std::vector<std::string> names_;
+};
 
 }  // namespace dapple::detail

@@ -39,6 +39,7 @@ std::shared_ptr<ByteSource> open_source(const std::string& name, const OpenOptio
   }
   std::error_code none;
   if (std::filesystem::is_directory(name, none)) return open_dataset(name, options);
+  if (auto member = open_member(name, options)) return member;
   return LocalFile::open(name, options.guard);
 }
 

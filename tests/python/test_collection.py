@@ -1,6 +1,7 @@
 """Collections: members by name, shared axes, and one file of them. NumPy and pandas are the oracle."""
 
 import json
+import pickle
 import zipfile
 
 import numpy as np
@@ -152,6 +153,21 @@ def test_one_file_to_send(pbmc, tmp_path):
     np.testing.assert_array_equal(dp.open(pbmc.path, array="layers/counts")[:], 2 * X.toarray())
     with pytest.raises(ValueError, match="no member 'Y', only"):
         dp.open(packed, array="Y")
+
+
+def test_a_member_is_opened_by_its_path_and_goes_to_other_processes(pbmc, tmp_path):
+    packed = dp.pack_collection(pbmc.path, tmp_path / "pbmc.zip")
+    for whole in (pbmc.path, packed):
+        for m in (dp.open(f"{whole}/layers/counts"), dp.open(whole, array="layers/counts")):
+            np.testing.assert_array_equal(pickle.loads(pickle.dumps(m))[:], 2 * X.toarray())
+        for name in ("Y", "../pbmc", "layers"):
+            with pytest.raises(ValueError):
+                dp.open(f"{whole}/{name}")
+    (tmp_path / "other.dds").mkdir()
+    back = dp.unpack_collection(packed, tmp_path / "other.dds", overwrite=True)
+    np.testing.assert_array_equal(back["X"][:], X.toarray())
+    with pytest.raises(FileExistsError):
+        dp.unpack_collection(packed, tmp_path / "other.dds")
 
 
 def test_what_is_no_collection(tmp_path):

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
-import tempfile
-import zipfile
 from collections.abc import Iterator, Mapping, MutableMapping
 from functools import wraps
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 import numpy as np
 from numpy.typing import NDArray
 
-from . import files, ten_x
+from . import _core, files, temporary, ten_x
 from .attributes import of_json, to_json
 from .errors import AbsentError, InvalidArgumentError, UnsupportedError
 from .frame import Frame
@@ -26,23 +23,14 @@ from .names import Names
 from .reports import Path
 from .write import write
 
+if TYPE_CHECKING:
+    from zipfile import ZipFile
+
 ENDING = ".dds"
 DECLARED = "collection.json"
 _OBJECT, _JSON = ".dbdf", ".json"
 
 Axes = tuple[str | None, str | None]
-
-# Which axes the rows and columns of members are of, by the names that AnnData gives them.
-_USUAL: dict[str, Axes] = {
-    "X": ("obs", "var"),
-    "layers": ("obs", "var"),
-    "obs": ("obs", None),
-    "var": ("var", None),
-    "obsm": ("obs", None),
-    "varm": ("var", None),
-    "obsp": ("obs", "obs"),
-    "varp": ("var", "var"),
-}
 
 
 def checked_name(name: Any) -> str:
@@ -104,35 +92,24 @@ class Collection(MutableMapping[str, Any]):
         self.path = file_name(path)
         self._zip = os.path.isfile(self.path)
         self._opened: dict[str, tuple[Any, Matrix | Frame]] = {}
-        declared = self._read_json(DECLARED) if self._has(DECLARED) else {}
-        self._declared = declared_axes(declared, self.path)
-        self._check_axes()
-
-    def files(self) -> list[str]:
-        """The files that it consists of, as paths with slashes, in order."""
-        if self._zip:
-            with zipfile.ZipFile(self.path) as archive:
-                found = archive.namelist()
-        else:
-            found = []
-            for folder, folders, names in os.walk(self.path):
-                inside = os.path.relpath(folder, self.path).replace(os.sep, "/")
-                sets = [one for one in folders if one.endswith(_OBJECT)]  # data sets
-                folders[:] = [one for one in folders if one not in sets and one[0] != "."]
-                shown = [name for name in names + sets if name[0] != "."]
-                found += [name if inside == "." else f"{inside}/{name}" for name in shown]
-        return sorted(name for name in found if name.endswith((_OBJECT, _JSON)))
+        _core.require_axes(self.path)
 
     def _has(self, file: str) -> bool:
         if not self._zip:
             return os.path.exists(os.path.join(self.path, *file.split("/")))
-        with zipfile.ZipFile(self.path) as archive:
+        with self._archive() as archive:
             return file in archive.namelist()
+
+    def _archive(self) -> ZipFile:
+        """What a collection in one file is read with, besides its matrices and frames."""
+        from zipfile import ZipFile
+
+        return ZipFile(self.path)
 
     def _read_json(self, file: str) -> Mapping[str, Any]:
         try:
             if self._zip:
-                with zipfile.ZipFile(self.path) as archive:
+                with self._archive() as archive:
                     return of_json(archive.read(file).decode())
             with open(os.path.join(self.path, *file.split("/")), encoding="utf-8") as text:
                 return of_json(text.read())
@@ -172,10 +149,7 @@ class Collection(MutableMapping[str, Any]):
         return kept[1]
 
     def __iter__(self) -> Iterator[str]:
-        ends = len(_OBJECT), len(_JSON)
-        for file in self.files():
-            if file != DECLARED:
-                yield file[: -ends[0] if file.endswith(_OBJECT) else -ends[1]]
+        return iter(sorted(self._objects() + _core.list_json_members(self.path)))
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
@@ -206,7 +180,7 @@ class Collection(MutableMapping[str, Any]):
         def make(path: str) -> None:
             write(path, data, overwrite=True, **options)
             with files.open(path) as made:
-                self._require_fit(name, made.shape, wanted)
+                _core.require_fit(self.path, name, *made.shape, *wanted)
 
         self._publish(name + _OBJECT, make)
         if axes is not None and axes != self._axes_of(name):
@@ -227,15 +201,11 @@ class Collection(MutableMapping[str, Any]):
     def _publish(self, file: str, make: Any) -> None:
         """Have a file made under a name that nobody sees, and give it its own when it is whole."""
         path = os.path.join(self.path, *file.split("/"))
-        folder = os.path.dirname(path)
-        os.makedirs(folder, exist_ok=True)
-        hidden = tempfile.mkdtemp(prefix=".new-", dir=folder)
-        try:
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with temporary.folder(beside=path) as hidden:
             made = os.path.join(hidden, os.path.basename(path))
             make(made)
             os.replace(made, path)
-        finally:
-            shutil.rmtree(hidden, ignore_errors=True)
 
     def require_folder(self) -> None:
         """Raises UnsupportedError where it is packed into one file."""
@@ -251,45 +221,18 @@ class Collection(MutableMapping[str, Any]):
         return MappingProxyType({name: self._axes_of(name) for name in self._objects()})
 
     def _objects(self) -> list[str]:
-        return [file[: -len(_OBJECT)] for file in self.files() if file.endswith(_OBJECT)]
+        return _core.list_members(self.path)
 
     def _axes_of(self, name: str) -> Axes:
-        group, slash, _ = name.partition("/")
-        usual = bool(slash) != (group in ("X", "obs", "var"))
-        return self._declared.get(name) or (_USUAL.get(group) if usual else None) or (None, None)
+        return _core.axes_of_member(self.path, name)
 
     def declare(self, axes: Mapping[str, Axes]) -> None:
         """Note which axes members have, besides those that their names tell."""
-        self._declared.update(axes)
-        text = json.dumps({"version": 1, "axes": {k: list(v) for k, v in self._declared.items()}})
+        declared = self._read_json(DECLARED).get("axes", {}) if self._has(DECLARED) else {}
+        for name, pair in axes.items():
+            declared[checked_name(name)] = _checked_axes(name, pair)
+        text = json.dumps({"version": 1, "axes": declared})
         self._publish(DECLARED, lambda path: _put_text(path, text))
-
-    def _extents(self, but: str | None = None) -> dict[str, tuple[int, str]]:
-        """How long each axis is, and which member says so."""
-        known: dict[str, tuple[int, str]] = {}
-        for name in self._objects():
-            axes = self._axes_of(name)
-            if name == but or axes == (None, None):
-                continue
-            for axis, extent in zip(axes, self[name].shape, strict=True):
-                if axis is not None:
-                    known.setdefault(axis, (extent, name))
-        return known
-
-    def _require_fit(self, name: str, shape: tuple[int, int], axes: Axes) -> None:
-        known = self._extents(name)
-        for axis, extent, what in zip(axes, shape, ("rows", "columns"), strict=True):
-            if axis in known and known[axis][0] != extent:
-                wanted, other = known[axis]
-                raise InvalidArgumentError(
-                    f"{name} has {extent} {what}, and the axis {axis!r} has {wanted}, as {other} "
-                    "says"
-                )
-
-    def _check_axes(self) -> None:
-        for name in self._objects():
-            if self._axes_of(name) != (None, None):
-                self._require_fit(name, self[name].shape, self._axes_of(name))
 
     def rows_where(self, condition: Any, table: str = "obs") -> NDArray[np.int64]:
         """Which rows of a frame of the collection meet a condition, as of `Frame.where`.
@@ -362,20 +305,13 @@ def _put_text(path: str, text: str) -> None:
         os.fsync(file.fileno())
 
 
-def declared_axes(declared: Mapping[str, Any], path: str) -> dict[str, Axes]:
-    """The axes that the JSON of a collection declares. Raises InvalidArgumentError."""
-    axes = declared.get("axes", {})
-    made: dict[str, Axes] = {}
-    if not isinstance(axes, dict):
-        raise InvalidArgumentError(f"{path}: the axes in {DECLARED} are no object")
-    for name, pair in axes.items():
-        known = isinstance(pair, list) and len(pair) == 2
-        if not known or not all(one is None or isinstance(one, str) for one in pair):
-            raise InvalidArgumentError(
-                f"{path}: the axes of {name!r} in {DECLARED} are no pair of names or null"
-            )
-        made[checked_name(name)] = (pair[0], pair[1])
-    return made
+def _checked_axes(name: str, axes: Any) -> list[str | None]:
+    known = isinstance(axes, list | tuple) and len(axes) == 2
+    if not known or not all(one is None or isinstance(one, str) for one in axes):
+        raise InvalidArgumentError(
+            f"the axes of {name!r} are a pair of names or None, not {axes!r}"
+        )
+    return list(axes)
 
 
 @wraps(files.open)

@@ -23,6 +23,7 @@ NB_MODULE(_core, m) {
   pydapple::bind_files(m);
   pydapple::bind_remote(m);
   pydapple::bind_dataset(m);
+  pydapple::bind_collection(m);
   pydapple::bind_command(m);
   pydapple::watch_forks();
 }

@@ -164,6 +164,7 @@ void bind_arrow_import(nb::module_& m);
 void bind_block(nb::module_& m);
 void bind_block_lookup(nb::class_<Handle>& object);
 void bind_dataset(nb::module_& m);
+void bind_collection(nb::module_& m);
 void bind_command(nb::module_& m);
 void bind_drawing(nb::module_& m);
 void bind_errors(nb::module_& m);

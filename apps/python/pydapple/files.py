@@ -59,7 +59,8 @@ def open(
     blocks are read once.
 
     Args:
-        path: the file, or the folder of a data set; or as a string its http or https address, or an
+        path: the file, or the folder of a data set, or ``"pbmc.dds/X"`` of a member of a
+            collection; or as a string its http or https address, or an
             address that fsspec knows (``"s3://bucket/key"``); or its name in `fs` or `store`. Of
             what is far away only the ranges that are needed are fetched, and one state of it is
             read, or OSError raised.
@@ -128,6 +129,8 @@ def open(
         return made
     name = remote.local_path(name, fs)
     far = remote.is_address(name)
+    if not far:
+        name, options = _of_member(name, options)
     if not far and _holds_states(name):
         name = _core.dataset_latest(name)  # so that all who get this object see one state
     with guests.pointed_out(name, format):
@@ -135,6 +138,16 @@ def open(
     made = Matrix(handle) if isinstance(handle, _core.Matrix) else Frame(handle)
     made._remember(name, options, None if far else stamp_of(name), {} if far else None)
     return made
+
+
+def _of_member(name: str, options: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """The file and the options of what may be a member of a collection."""
+    array = options.get("array")
+    place = _core.find_member(f"{name}/{array}" if array and os.path.isdir(name) else name)
+    if place is None:
+        return name, options
+    others = {key: value for key, value in options.items() if key != "array"}
+    return os.fspath(place[0]), others | ({"array": place[1]} if place[1] else {})
 
 
 def _holds_states(folder: str) -> bool:

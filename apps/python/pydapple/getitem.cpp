@@ -21,25 +21,25 @@ using dapple::Region;
 using dapple::ValueType;
 
 /// What a key says of one axis.
-struct Axis {
+struct AxisKey {
   enum class Kind { other, index, range, failed };  // failed: a Python exception is set
   Kind kind = Kind::other;
   Range range;  // of an index: one row or column
 };
 
-Axis axis_of(const char* what, PyObject* key, std::uint64_t extent,
-             const dapple::Matrix& matrix) noexcept {
+AxisKey axis_of(const char* what, PyObject* key, std::uint64_t extent,
+                const dapple::Matrix& matrix) noexcept {
   const auto size = static_cast<Py_ssize_t>(extent);
   if (PyLong_CheckExact(key) || PyArray_IsScalar(key, Integer)) {
     Py_ssize_t i = PyNumber_AsSsize_t(key, nullptr);
-    if (i == -1 && PyErr_Occurred()) return {Axis::Kind::failed, {}};
+    if (i == -1 && PyErr_Occurred()) return {AxisKey::Kind::failed, {}};
     if (i < 0) i += size;
     if (i < 0 || i >= size) {
       raise_index(what, key, matrix.rows(), matrix.cols());
-      return {Axis::Kind::failed, {}};
+      return {AxisKey::Kind::failed, {}};
     }
     const auto first = static_cast<std::uint64_t>(i);
-    return {Axis::Kind::index, {first, first + 1}};
+    return {AxisKey::Kind::index, {first, first + 1}};
   }
   if (PySlice_Check(key)) {
     Py_ssize_t begin, end, step;
@@ -50,7 +50,7 @@ Axis axis_of(const char* what, PyObject* key, std::uint64_t extent,
     if (step != 1) return {};
     PySlice_AdjustIndices(size, &begin, &end, 1);
     const auto first = static_cast<std::uint64_t>(begin);
-    return {Axis::Kind::range, {first, end > begin ? static_cast<std::uint64_t>(end) : first}};
+    return {AxisKey::Kind::range, {first, end > begin ? static_cast<std::uint64_t>(end) : first}};
   }
   return {};
 }
@@ -122,12 +122,12 @@ PyObject* cell(const MatrixHandle& handle, const Region& region) {
   });
 }
 
-PyObject* piece(const MatrixHandle& handle, const Axis& rows, const Axis& cols) {
+PyObject* piece(const MatrixHandle& handle, const AxisKey& rows, const AxisKey& cols) {
   const Region region{rows.range, cols.range};
   std::uint64_t shape[2];
   std::size_t ndim = 0;
-  if (rows.kind == Axis::Kind::range) shape[ndim++] = region.rows.size();
-  if (cols.kind == Axis::Kind::range) shape[ndim++] = region.cols.size();
+  if (rows.kind == AxisKey::Kind::range) shape[ndim++] = region.rows.size();
+  if (cols.kind == AxisKey::Kind::range) shape[ndim++] = region.cols.size();
   nb::object keep = new_array(std::span(shape, ndim), handle.value_type());
   if (region.empty()) return keep.release().ptr();
   dapple::visit_type(handle.value_type(), [&](auto tag) {
@@ -143,16 +143,17 @@ PyObject* subscript(PyObject* self, PyObject* key) {
   const bool pair = PyTuple_CheckExact(key) && PyTuple_GET_SIZE(key) == 2;
   constexpr auto most = static_cast<std::uint64_t>(NPY_MAX_INTP);
   if (matrix.rows() <= most && matrix.cols() <= most) {
-    const Axis rows = axis_of("row", pair ? PyTuple_GET_ITEM(key, 0) : key, matrix.rows(), matrix);
-    if (rows.kind == Axis::Kind::failed) return nullptr;
-    if (rows.kind != Axis::Kind::other) {
-      const Axis cols = pair ? axis_of("column", PyTuple_GET_ITEM(key, 1), matrix.cols(), matrix)
-                             : Axis{Axis::Kind::range, {0, matrix.cols()}};
-      if (cols.kind == Axis::Kind::failed) return nullptr;
-      if (cols.kind == Axis::Kind::index && rows.kind == Axis::Kind::index) {
+    const AxisKey rows =
+        axis_of("row", pair ? PyTuple_GET_ITEM(key, 0) : key, matrix.rows(), matrix);
+    if (rows.kind == AxisKey::Kind::failed) return nullptr;
+    if (rows.kind != AxisKey::Kind::other) {
+      const AxisKey cols = pair ? axis_of("column", PyTuple_GET_ITEM(key, 1), matrix.cols(), matrix)
+                                : AxisKey{AxisKey::Kind::range, {0, matrix.cols()}};
+      if (cols.kind == AxisKey::Kind::failed) return nullptr;
+      if (cols.kind == AxisKey::Kind::index && rows.kind == AxisKey::Kind::index) {
         return cell(handle, {rows.range, cols.range});
       }
-      if (cols.kind != Axis::Kind::other) return piece(handle, rows, cols);
+      if (cols.kind != AxisKey::Kind::other) return piece(handle, rows, cols);
     }
   }
   return PyObject_CallMethod(self, "_subscript", "(O)", key);

@@ -6,18 +6,12 @@
 #include <unordered_set>
 
 #include "lib/base/bytes.h"
+#include "lib/foreign/zip/records.h"
 #include "lib/foreign/zip/unpack.h"
 
 namespace dapple::detail::zip {
 
 namespace {
-
-constexpr std::uint32_t kLocal = 0x04034b50, kEntry = 0x02014b50, kEnd = 0x06054b50,
-                        kEnd64 = 0x06064b50, kLocator64 = 0x07064b50;
-constexpr std::uint64_t kLocalBytes = 30, kEntryBytes = 46, kEndBytes = 22, kEnd64Bytes = 56,
-                        kLocatorBytes = 20;
-constexpr std::uint16_t kStored = 0, kDeflated = 8, kEncrypted = 1, kZip64 = 1;
-constexpr auto kIn64 = std::numeric_limits<std::uint32_t>::max();  // the value is in a ZIP64 field
 
 [[noreturn]] void fail(const ByteSource& file, std::uint64_t at, std::string detail) {
   throw Error(Errc::corrupt, file.name(), at, std::move(detail));

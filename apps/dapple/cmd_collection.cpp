@@ -1,0 +1,57 @@
+// dapple collection: several objects under one name, as a folder or as one file.
+#include "dapple/collection.h"
+
+#include <fmt/format.h>
+
+#include "report.h"
+#include "text.h"
+#include "verbs.h"
+
+namespace dapple::cli {
+
+namespace {
+
+int run_collection(const Arguments& arguments, Console& console) {
+  std::string action, from, to;
+  bool force = false;
+  Command command(kCollectionVerb);
+  command.operand("ACTION", action, "pack or unpack");
+  command.operand("FROM", from, "the collection: pack reads a folder, unpack a file");
+  command.operand("TO", to, "the file that pack makes; the folder that unpack makes, TO.dds");
+  command.section("writing");
+  command.flag("--force", force, "replace TO if it exists; of folders, only a collection");
+  add_shared_flags(command, console, "errors as JSON");
+  command.parse(arguments);
+
+  if (action == "pack") {
+    pack_collection(from, to, force);
+  } else if (action == "unpack") {
+    unpack_collection(from, to, force);
+  } else {
+    throw UsageError(fmt::format("ACTION must be pack or unpack, not '{}'", printable(action)));
+  }
+  if (!console.quiet && !console.json) {
+    say(fmt::format("{}: {}", printable(to), counted(list_members(to).size(), "member")));
+  }
+  return kDone;
+}
+
+}  // namespace
+
+const Verb kCollectionVerb = {
+    "collection",
+    "ACTION FROM TO",
+    "several objects under one name, as a folder or as one file",
+    "A collection is a folder whose name ends in .dds, with a file NAME.dbdf for each member,\n"
+    "such as X, obs and layers/counts. Packed, it is one ZIP file without compression, for\n"
+    "sending, which every verb reads where it is. 'dapple info' lists the members of either;\n"
+    "every verb opens one by its path, PATH/NAME. Both appear when they are whole; members\n"
+    "that do not have the rows or columns which they share are refused.\n"
+    "\n",
+    "  dapple info pbmc.dds\n"
+    "  dapple collection pack pbmc.dds pbmc.zip\n"
+    "  dapple info pbmc.zip/layers/counts\n"
+    "  dapple collection unpack pbmc.zip copy.dds\n",
+    run_collection};
+
+}  // namespace dapple::cli

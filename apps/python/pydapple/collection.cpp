@@ -1,0 +1,68 @@
+// Collections: members, their axes, and packing.
+#include "dapple/collection.h"
+
+#include <optional>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include <nanobind/stl/filesystem.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include "at_work.h"
+#include "core.h"
+
+namespace pydapple {
+
+namespace {
+
+namespace fs = std::filesystem;
+using AxisName = std::optional<std::string>;
+using Axes = std::tuple<AxisName, AxisName>;
+
+Axes to_axes(const dapple::MemberAxes& axes) {
+  const auto axis = [](const std::string& name) {
+    return name.empty() ? AxisName() : AxisName(name);
+  };
+  return {axis(axes.rows), axis(axes.cols)};
+}
+
+std::optional<std::pair<fs::path, std::string>> find_member(const fs::path& path) {
+  const auto place = dapple::find_member(path);
+  if (!place) return std::nullopt;
+  return std::pair(place->file, place->array);
+}
+
+}  // namespace
+
+void bind_collection(nb::module_& m) {
+  m.def("find_member", &find_member);
+  m.def("list_members", &dapple::list_members);
+  m.def("list_json_members", &dapple::list_json_members);
+  m.def("axes_of_member", [](const fs::path& path, const std::string& member) {
+    return to_axes(dapple::axes_of_member(path, member));
+  });
+  m.def("require_fit", [](const fs::path& path, const std::string& member, std::uint64_t rows,
+                          std::uint64_t cols, const AxisName& of_rows, const AxisName& of_cols) {
+    const WithoutGil release;
+    dapple::require_fit(path, member, rows, cols, {of_rows.value_or(""), of_cols.value_or("")});
+  });
+  m.def("require_axes", [](const fs::path& path) {
+    const WithoutGil release;
+    dapple::require_axes(path);
+  });
+  m.def("pack_collection", [](const fs::path& folder, const fs::path& file, bool overwrite) {
+    const WithoutGil release;
+    dapple::pack_collection(folder, file, overwrite);
+  });
+  m.def("unpack_collection", [](const fs::path& file, const fs::path& folder, bool overwrite) {
+    const WithoutGil release;
+    dapple::unpack_collection(file, folder, overwrite);
+  });
+}
+
+}  // namespace pydapple

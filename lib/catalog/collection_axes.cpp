@@ -1,0 +1,143 @@
+// Which rows and columns the members of a collection share.
+#include <map>
+#include <utility>
+#include <variant>
+
+#include "dapple/frame.h"
+#include "dapple/matrix.h"
+#include "lib/base/bytes.h"
+#include "lib/base/json.h"
+#include "lib/catalog/collection.h"
+
+namespace dapple {
+
+namespace {
+
+using detail::CollectionFiles;
+using detail::counted;
+using detail::Json;
+using Declared = std::map<std::string, MemberAxes>;
+
+struct Usual {
+  std::string_view group;
+  bool has_names;  // its members are called GROUP/NAME
+  std::string_view rows, cols;
+};
+
+/// What AnnData's names tell.
+constexpr Usual kUsual[] = {
+    {"X", false, "obs", "var"},   {"layers", true, "obs", "var"}, {"obs", false, "obs", ""},
+    {"var", false, "var", ""},    {"obsm", true, "obs", ""},      {"varm", true, "var", ""},
+    {"obsp", true, "obs", "obs"}, {"varp", true, "var", "var"},
+};
+
+[[noreturn]] void fail_declaration(const CollectionFiles& files, std::string what) {
+  throw Error(Errc::corrupt, files.path() + "/" + std::string(detail::kDeclaration), std::nullopt,
+              std::move(what));
+}
+
+bool is_axis(const Json& json) { return json.is(Json::Kind::string) || json.is(Json::Kind::null); }
+
+Declared declared_axes(const CollectionFiles& files) {
+  Declared declared;
+  const std::string name(detail::kDeclaration);
+  if (!files.has(name)) return declared;
+  const auto source = files.open(name);
+  if (source->size() > Json::kMost) fail_declaration(files, "it is larger than JSON may be");
+  std::string text(source->size(), '\0');
+  source->read_at(0, std::as_writable_bytes(std::span(text)));
+  const Json json = Json::parse(text, source->name());
+  const Json* const axes = json.find("axes");
+  if (!json.is(Json::Kind::object)) fail_declaration(files, "it is no object");
+  if (axes == nullptr) return declared;
+  if (!axes->is(Json::Kind::object)) fail_declaration(files, "its axes are no object");
+  for (std::size_t i = 0; i < axes->keys.size(); ++i) {
+    const std::string& member = axes->keys[i];
+    const Json& pair = axes->items[i];
+    if (!detail::is_member_name(member)) {
+      fail_declaration(files, "'" + member + "' is no name of a member");
+    }
+    if (!pair.is(Json::Kind::array) || pair.items.size() != 2 || !is_axis(pair.items[0]) ||
+        !is_axis(pair.items[1])) {
+      fail_declaration(files, "the axes of '" + member + "' are no pair of names or null");
+    }
+    declared[member] = {pair.items[0].text, pair.items[1].text};
+  }
+  return declared;
+}
+
+MemberAxes axes_in(const Declared& declared, const std::string& member) {
+  if (const auto found = declared.find(member); found != declared.end()) return found->second;
+  const std::size_t slash = member.find('/');
+  for (const Usual& usual : kUsual) {
+    if (usual.group == member.substr(0, slash) && usual.has_names == (slash != member.npos)) {
+      return {std::string(usual.rows), std::string(usual.cols)};
+    }
+  }
+  return {};
+}
+
+/// How long each axis is, and which member says so.
+class Extents {
+ public:
+  /// Throws invalid_argument when another member has said otherwise.
+  void add(const CollectionFiles& files, const std::string& member, std::uint64_t rows,
+           std::uint64_t cols, const MemberAxes& axes) {
+    add(files, member, axes.rows, rows, "row");
+    add(files, member, axes.cols, cols, "column");
+  }
+
+ private:
+  void add(const CollectionFiles& files, const std::string& member, const std::string& axis,
+           std::uint64_t extent, const char* what) {
+    if (axis.empty()) return;
+    const auto& [wanted, first] = known_.try_emplace(axis, extent, member).first->second;
+    if (wanted == extent) return;
+    throw Error(Errc::invalid_argument, files.path(), std::nullopt,
+                member + " has " + counted(extent, what) + ", and the axis '" + axis + "' has " +
+                    std::to_string(wanted) + ", as " + first + " says");
+  }
+
+  std::map<std::string, std::pair<std::uint64_t, std::string>> known_;
+};
+
+/// What the members tell, but one of them.
+Extents extents_of(const CollectionFiles& files, const Declared& declared,
+                   const std::string& without) {
+  Extents extents;
+  for (const std::string& member : files.members(detail::kMemberEnding)) {
+    const MemberAxes axes = axes_in(declared, member);
+    if (member == without || axes == MemberAxes{}) continue;
+    OpenOptions options;
+    options.array = member;
+    std::visit(
+        [&](const auto& object) { extents.add(files, member, object.rows(), object.cols(), axes); },
+        open(files.path(), options));
+  }
+  return extents;
+}
+
+CollectionFiles files_of(const std::filesystem::path& path) {
+  if (auto files = CollectionFiles::of(path.string())) return std::move(*files);
+  throw Error(Errc::invalid_argument, path.string(), std::nullopt,
+              "it is no collection: those are folders ending in .dds, or one ZIP file of one");
+}
+
+}  // namespace
+
+MemberAxes axes_of_member(const std::filesystem::path& path, const std::string& member) {
+  return axes_in(declared_axes(files_of(path)), member);
+}
+
+void require_fit(const std::filesystem::path& path, const std::string& member, std::uint64_t rows,
+                 std::uint64_t cols, const MemberAxes& axes) {
+  const CollectionFiles files = files_of(path);
+  extents_of(files, declared_axes(files), member).add(files, member, rows, cols, axes);
+}
+
+void require_axes(const std::filesystem::path& path) {
+  const CollectionFiles files = files_of(path);
+  extents_of(files, declared_axes(files), "");
+}
+
+}  // namespace dapple

@@ -1,0 +1,132 @@
+// Collections as a whole: packed into one file, and unpacked.
+#include <unistd.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "lib/catalog/collection.h"
+#include "lib/foreign/zip/write_zip.h"
+#include "lib/io/memory/memory_source.h"
+#include "lib/io/output_file.h"
+
+namespace dapple {
+
+namespace fs = std::filesystem;
+using detail::CollectionFiles;
+
+namespace {
+
+constexpr std::string_view kNothingDeclared = R"({"version": 1, "axes": {}})";
+
+/// A new folder beside `path`, with a name that nobody looks for; removed unless it gets another.
+class HiddenFolder {
+ public:
+  explicit HiddenFolder(const fs::path& path) {
+    std::error_code error;
+    for (unsigned n = 0; !error; ++n) {
+      made_ = path.parent_path() / (".new-" + std::to_string(::getpid()) + "-" + std::to_string(n));
+      if (fs::create_directory(made_, error)) return;
+    }
+    detail::throw_io(path.string(), "create", error.value());
+  }
+  ~HiddenFolder() {
+    std::error_code ignored;
+    fs::remove_all(made_, ignored);
+  }
+  HiddenFolder(const HiddenFolder&) = delete;
+  HiddenFolder& operator=(const HiddenFolder&) = delete;
+
+  const fs::path& path() const noexcept { return made_; }
+
+ private:
+  fs::path made_;
+};
+
+void move_to(const fs::path& from, const fs::path& to) {
+  std::error_code error;
+  fs::rename(from, to, error);
+  if (error) detail::throw_io(from.string(), "rename", error.value());
+}
+
+/// Copies a member, and compares it with its CRC.
+void copy_member(const CollectionFiles& files, const std::string& name, const fs::path& path) {
+  constexpr std::uint64_t step = 1 << 20;
+  const auto source = files.open(name);
+  std::error_code error;
+  fs::create_directories(path.parent_path(), error);
+  if (error) detail::throw_io(path.string(), "create", error.value());
+  detail::OutputFile out(path, false);
+  uLong crc = 0;
+  std::vector<std::byte> buffer(std::min(step, source->size()));
+  for (std::uint64_t at = 0; at < source->size();) {
+    const std::span part(buffer.data(), std::min(step, source->size() - at));
+    source->read_at(at, part);
+    crc = crc32_z(crc, reinterpret_cast<const Bytef*>(part.data()), part.size());
+    out.append(part);
+    at += part.size();
+  }
+  if (crc != files.crc_of(name)) {
+    throw Error(Errc::corrupt, files.path(), std::nullopt,
+                "the content of " + name + " does not match its CRC");
+  }
+  out.publish();
+}
+
+}  // namespace
+
+void pack_collection(const fs::path& folder, const fs::path& file, bool overwrite) {
+  if (!detail::is_collection_folder(folder.string())) {
+    throw Error(Errc::invalid_argument, folder.string(), std::nullopt,
+                "it is no folder of a collection, whose name ends in .dds");
+  }
+  require_axes(folder);
+  const auto files = CollectionFiles::of(folder.string());
+  detail::OutputFile out(file, overwrite);
+  detail::zip::Writer archive(out);
+  const std::string declaration(detail::kDeclaration);
+  archive.add(declaration, files->has(declaration)
+                               ? *files->open(declaration)
+                               : *detail::memory_source(std::as_bytes(std::span(kNothingDeclared)),
+                                                        declaration));
+  for (const std::string& name : files->names()) {
+    if (name != declaration) archive.add(name, *files->open(name));
+  }
+  archive.finish();
+  out.publish();
+}
+
+void unpack_collection(const fs::path& file, const fs::path& folder, bool overwrite) {
+  const fs::path name = folder.has_filename() ? folder : folder.parent_path();
+  if (!name.string().ends_with(detail::kCollectionEnding)) {
+    throw Error(Errc::invalid_argument, folder.string(), std::nullopt,
+                "it is no name of a collection: those end in .dds");
+  }
+  std::error_code none;
+  const bool exists = fs::exists(fs::symlink_status(name, none));
+  if (exists && !(overwrite && detail::is_collection_folder(name.string()))) {
+    throw Error(Errc::invalid_argument, name.string(), std::nullopt,
+                overwrite ? "it exists already, and is no collection" : "it exists already",
+                overwrite ? "" : "overwrite");
+  }
+  const auto files = CollectionFiles::of(file.string());
+  if (!files || !files->is_archive()) {
+    throw Error(Errc::invalid_argument, file.string(), std::nullopt,
+                "it is no file of a collection, as packing one makes");
+  }
+  if (!files->stray().empty()) {
+    throw Error(Errc::corrupt, file.string(), std::nullopt,
+                "'" + files->stray() + "' is no name of a member");
+  }
+  require_axes(file);
+  HiddenFolder old(name), made(name);
+  for (const std::string& member : files->names()) {
+    copy_member(*files, member, made.path() / member);
+  }
+  if (exists) move_to(name, old.path() / "old");
+  move_to(made.path(), name);
+}
+
+}  // namespace dapple
