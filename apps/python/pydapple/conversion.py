@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 from numpy.typing import DTypeLike
 
-from . import guests, ten_x
+from . import guests, temporary, ten_x
 from .absent import Absent
 from .errors import Error, InvalidArgumentError, TypeMismatchError
 from .files import open
@@ -116,7 +115,7 @@ def convert(
         return written_as(dst)
     name = file_name(dst)
     guests.require_new(name, bool(write.get("overwrite")))
-    with tempfile.TemporaryDirectory() as folder:
+    with temporary.folder() as folder:
         plain = os.path.join(folder, os.path.basename(name)[: -len(".gz")])
         written_as(plain, sync=False)
         return guests.compress(plain, name)
@@ -141,7 +140,7 @@ def opened_as(
         with open(src, **(open_with or {})) as opened:
             yield opened
         return
-    with tempfile.TemporaryDirectory() as folder:
+    with temporary.folder() as folder:
         path = os.path.join(folder, "guest.dbdf")
         labels = None if columns is None else each_label(columns)
         try:

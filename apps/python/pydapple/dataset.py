@@ -11,7 +11,6 @@ the next number by whoever is first. Nothing is ever changed in place.
 from __future__ import annotations
 
 import os
-import secrets
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
@@ -102,7 +101,7 @@ def write_part(folder: Path, data: Any, at: tuple[int, int] = (0, 0), **options:
     """
     os.makedirs(file_name(folder), exist_ok=True)
     data = unwrapped(data)
-    name = f"part-{secrets.token_hex(16)}.dbdf"
+    name = f"part-{os.urandom(16).hex()}.dbdf"
     if "tile" not in options and isinstance(data, np.ndarray) and data.ndim == 2 and data.size:
         options["tile"] = _core.dataset_tile(*data.shape)
     write(os.path.join(file_name(folder), name), data, **options)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
@@ -102,6 +101,8 @@ class FrameColumns(Opened, Named, _core.Frame):
         raise AbsentError(f"no column is called {label!r}{self._meant(label)}")
 
     def _meant(self, label: str) -> str:
+        import difflib
+
         close = difflib.get_close_matches(label, self.columns, 1)
         lower = [name for name in self.columns if name.lower() == label.lower()]
         return "".join(f"; did you mean {meant!r}?" for meant in (lower or close)[:1])

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import errno
-import gzip
 import os
-import shutil
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -201,6 +198,9 @@ def require_new(path: str, overwrite: bool) -> None:
 def compress(source: str, path: str) -> WriteSummary:
     """Write a file as one that gzip compressed."""
 
+    import gzip
+    import shutil
+
     def write(to: str) -> None:
         with (
             open(source, "rb") as plain,
@@ -226,6 +226,8 @@ def publish(path: str, write: Callable[[str], None]) -> WriteSummary:
 
 
 def _publish(path: str, write: Callable[[str], None]) -> None:
+    import tempfile
+
     folder = os.path.dirname(os.path.abspath(path))
     number, temporary = tempfile.mkstemp(dir=folder, suffix=os.path.splitext(path)[1])
     os.close(number)

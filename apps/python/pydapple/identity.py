@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import stat
 from typing import Any
@@ -54,6 +53,8 @@ def fingerprint_of(path: str, array: str = "") -> bytes:
     The last ones of dapple's own files hold a hash of all others. Of a folder of Zarr it is one of
     the metadata of its root and of the array, which does not tell of cells that are changed.
     """
+    import hashlib
+
     digest = hashlib.blake2b(digest_size=16)
     try:
         for file in _files_of_array(path, array) if os.path.isdir(path) else [path]:
@@ -70,7 +71,7 @@ def _files_of_array(folder: str, array: str) -> list[str]:
     return [file for one in dict.fromkeys([folder, node, *below]) for file in _metadata_in(one)]
 
 
-def _take_samples(path: str, digest: hashlib.blake2b) -> None:
+def _take_samples(path: str, digest: Any) -> None:
     with open(path, "rb") as file:
         size = os.fstat(file.fileno()).st_size
         for begin in (0, size // 2, max(0, size - _SAMPLE)):

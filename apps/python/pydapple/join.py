@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from typing import Any
 
-from . import _core
+from . import _core, temporary
 from .absent import Absent, absent_code
 from .conversion import convert, opened_as
 from .errors import Error, InvalidArgumentError, TypeMismatchError
@@ -110,7 +109,7 @@ def append(
     with ExitStack() as files:
         file, given = "", not isinstance(rows, (str, bytes, os.PathLike, Matrix, Frame))
         if given:
-            folder = files.enter_context(tempfile.TemporaryDirectory())
+            folder = files.enter_context(temporary.folder())
             file = os.path.join(folder, "rows.dbdf")
             _write_rows(file, rows, path, threads)
             rows = file

@@ -10,10 +10,7 @@ the state is asked for again after each reading.
 from __future__ import annotations
 
 import errno
-import urllib.error
-import urllib.request
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Protocol
 from urllib.parse import urlsplit, urlunsplit
 
@@ -67,11 +64,13 @@ def local_path(path: str, fs: Any) -> str:
 
 def version_of_address(address: str) -> Version:
     """Size and state of what a web server has. One request."""
+    import urllib.request  # which takes as long to import as all of this package
+
     request = urllib.request.Request(address, method="HEAD")
     try:
         with urllib.request.urlopen(request, timeout=_TIMEOUT) as answer:
             headers = answer.headers
-    except (urllib.error.URLError, OSError, ValueError) as error:
+    except (OSError, ValueError) as error:
         raise _failed(shown(address), error) from None
     state = headers.get("ETag") or headers.get("Last-Modified") or ""
     return int(headers.get("Content-Length") or 0), state
@@ -157,6 +156,8 @@ def _in_pieces(get: Callable[[Range], Any], ranges: Sequence[Range], name: str) 
     try:
         if len(pieces) == 1:
             return [get(pieces[0])]
+        from concurrent.futures import ThreadPoolExecutor
+
         with ThreadPoolExecutor(min(_AT_ONCE, len(pieces))) as pool:
             return list(pool.map(get, pieces))
     except Exception as error:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import os
 from collections import Counter
 from typing import Any
@@ -34,6 +33,8 @@ def is_folder(path: Path) -> bool:
 def _lines(path: str) -> list[list[str]]:
     with open(path, "rb") as file:
         packed = file.read(2) == b"\x1f\x8b"
+    import gzip
+
     opened = gzip.open if packed else open
     with opened(path, "rt", encoding="utf-8") as text:
         return [line.rstrip("\r\n").split("\t") for line in text]

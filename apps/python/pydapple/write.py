@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import operator
 import os
-import tempfile
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from numpy.typing import DTypeLike, NDArray
 
-from . import _core, attributes, guests, keys
+from . import _core, attributes, guests, keys, temporary
 from .arrays import bands_of
 from .attributes import write_options
 from .declared import cell_dtype, declared
@@ -237,7 +236,7 @@ def _write_other(
     guests.require_new(file_name(path), options["overwrite"])
     if given == "opened":
         return convert(data, path, threads=threads, progress=progress, **finish, **beside)
-    with tempfile.TemporaryDirectory() as folder:
+    with temporary.folder() as folder:
         own_file = os.path.join(folder, "data.dbdf")
         write(own_file, data, sync=False, threads=threads, **beside)
         try:
