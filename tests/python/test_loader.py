@@ -5,6 +5,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from conftest import cells
 
 import pydapple as dp
@@ -135,3 +136,18 @@ def test_what_does_not_fit_is_refused(data):
         dp.loader(m, obs, columns=["none"])
     with pytest.raises(dp.OutOfRangeError):
         dp.loader(m, rows=[ROWS])
+
+
+def test_memory_of_sparse_batches_is_used_again_once_nobody_has_them(data):
+    m, _, a, *_ = data
+    loader = dp.loader(m.sparse, batch=50, ahead=0, seed=1)
+    places, kept = set(), []
+    for k, (x, _, rows) in enumerate(loader):
+        places.add(x.data.__array_interface__["data"][0])
+        if k == 4:
+            kept += [(x.data, x.indices, x.indptr, rows)]
+        del x
+    assert len(places) < len(loader)
+    for values, columns, ends, rows in kept:  # which nobody has filled again
+        assert np.array_equal(sp.csr_array((values, columns, ends), shape=(50, a.shape[1])).toarray(), a[rows])
+    assert np.array_equal(pickle.loads(pickle.dumps(loader))[3].x.toarray(), loader[3].x.toarray())

@@ -1,8 +1,11 @@
 #include "gather.h"
 
 #include <algorithm>
+#include <any>
 #include <cstring>
 #include <limits>
+#include <memory>
+#include <new>
 #include <optional>
 #include <string>
 #include <utility>
@@ -149,6 +152,55 @@ nb::object gather_csr(const dapple::Matrix& matrix, std::span<const std::int64_t
       }
       return arrays_of(std::move(made));
     });
+  });
+}
+
+template <class T, class Col>
+struct CsrPool::Lent {
+  std::shared_ptr<CsrPool> pool;
+  dapple::Csr<T, Col> made;
+
+  ~Lent() {
+    if (pool->free_.size() >= pool->most_) return;
+    try {
+      pool->free_.emplace_back(std::move(made));
+    } catch (const std::bad_alloc&) {  // then it is gone
+    }
+  }
+  /// (data, indices, indptr), which keep this.
+  static nb::object arrays_of(std::unique_ptr<Lent> lent) {
+    auto& made = lent->made;
+    const auto entries = static_cast<npy_intp>(made.values.size());
+    nb::object ends = as_indices<std::int32_t>(Array<std::uint64_t>(made.row_ptr));
+    const nb::capsule owner(lent.release(), [](void* p) noexcept { delete static_cast<Lent*>(p); });
+    return nb::make_tuple(
+        borrow_array(made.values.data(), 1, &entries, nullptr, dapple::value_type_of<T>(), owner,
+                     true),
+        borrow_array(made.col_idx.data(), 1, &entries, nullptr, ValueType::i32, owner, true),
+        std::move(ends));
+  }
+};
+
+nb::object CsrPool::gather(const std::shared_ptr<CsrPool>& pool, const dapple::Matrix& matrix,
+                           std::span<const std::int64_t> rows, Range cols, dapple::Absent absent) {
+  constexpr std::uint64_t most = std::numeric_limits<std::int32_t>::max();
+  if (cols.size() > most) return gather_csr(matrix, rows, cols, absent);
+  const Progress progress;
+  const auto options = watching(progress, cols, absent);
+  return dapple::visit_type(matrix.value_type(), [&](auto tag) {
+    using Made = dapple::Csr<decltype(tag), std::uint32_t>;
+    auto lent = std::make_unique<Lent<decltype(tag), std::uint32_t>>(pool);
+    auto& free = pool->free_;
+    if (!free.empty()) {
+      if (auto* const left = std::any_cast<Made>(&free.back())) lent->made = std::move(*left);
+      free.pop_back();
+    }
+    {
+      const WithoutGil release;
+      dapple::gather_csr(matrix, as_positions(rows), lent->made, options);
+    }
+    if (lent->made.values.size() > most) return arrays_of(std::move(lent->made));
+    return Lent<decltype(tag), std::uint32_t>::arrays_of(std::move(lent));
   });
 }
 

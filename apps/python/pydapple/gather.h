@@ -1,10 +1,12 @@
 // Rows and columns in any order, as arrays: the one place that knows how the library gathers them.
 #pragma once
 
+#include <any>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "core.h"
 
@@ -27,6 +29,27 @@ void gather_rows(const dapple::Matrix& matrix, std::span<const std::int64_t> row
 /// (data, indices, indptr) of these rows.
 nb::object gather_csr(const dapple::Matrix& matrix, std::span<const std::int64_t> rows,
                       dapple::Range cols, dapple::Absent absent);
+
+/// Arrays of rows that nobody has any more, to be filled again: memory that was touched before
+/// costs half of what new memory does. The GIL guards it.
+class CsrPool {
+ public:
+  /// Keeps memory of `most` batches at most.
+  explicit CsrPool(std::size_t most) : most_(most) {}
+
+  std::size_t most() const noexcept { return most_; }
+  /// As `gather_csr`. The arrays are the caller's; their memory comes back.
+  static nb::object gather(const std::shared_ptr<CsrPool>& pool, const dapple::Matrix& matrix,
+                           std::span<const std::int64_t> rows, dapple::Range cols,
+                           dapple::Absent absent);
+
+ private:
+  template <class T, class Col>
+  struct Lent;
+
+  std::size_t most_;
+  std::vector<std::any> free_;
+};
 
 /// (data, indices, indptr) of these columns, each less than cols(), compressed by column.
 nb::object gather_columns(const dapple::Matrix& matrix, std::span<const std::int64_t> cols,

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from . import keys
+from . import _core, fetch, keys
 from .errors import InvalidArgumentError, TypeMismatchError
 from .expressions import Condition
 from .sparse_view import SparseView
 
 if TYPE_CHECKING:
+    from concurrent.futures import Future
+
     from .frame import Frame
     from .matrix import Matrix
 
@@ -72,7 +73,8 @@ def loader(
         drop_last: leave out a last batch of fewer rows.
         dtype: of dense cells; that of `x` if not given. They are rounded to it.
         reuse: dense batches are put into the same few arrays again and again: one is valid until
-            `ahead` + 1 more have been taken.
+            `ahead` + 1 more have been taken. Memory of sparse ones is always used again, once
+            nobody has them.
         ahead: how many batches threads read in advance while one is used; 0: none.
 
     Raises:
@@ -105,6 +107,7 @@ class Loader:
         self._x, self._obs, self._order = x, obs, order
         self._batch, self._drop_last = batch, drop_last
         self._dtype, self._reuse, self._ahead = dtype, reuse, ahead
+        self._pool = _core.CsrPool(ahead + 2)
         self.epoch = 0
 
     def __len__(self) -> int:
@@ -132,6 +135,8 @@ class Loader:
             for k in range(len(self)):
                 yield self._read(order, k, buffers)
             return
+        from concurrent.futures import ThreadPoolExecutor
+
         buffers = self._buffers(2 * self._ahead + 2)
         waiting: deque[Future[Batch]] = deque()
         with ThreadPoolExecutor(self._ahead) as pool:
@@ -155,7 +160,8 @@ class Loader:
     def _read(self, order: Positions, k: int, buffers: list[NDArray[Any]] | None) -> Batch:
         rows = order[k * self._batch : (k + 1) * self._batch]
         if isinstance(self._x, SparseView):
-            cells = self._x[rows]
+            arrays = self._pool.take(self._x.matrix, rows, self._x._absent)
+            cells = fetch.csr_of(arrays, (len(rows), self._x.shape[1]))
             cells = cells if self._dtype is None else cells.astype(self._dtype, copy=False)
         elif buffers is None and self._dtype is None:
             cells = self._x.take(rows)

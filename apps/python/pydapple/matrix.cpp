@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 
@@ -96,6 +97,14 @@ nb::object take_csr(const MatrixHandle& handle, nb::handle rows, std::uint64_t c
   const auto matrix = handle.share_matrix();
   return gather_csr(*matrix, positions_of(wanted), {col_begin, col_end},
                     static_cast<dapple::Absent>(absent));
+}
+
+nb::object take_csr_from_pool(const std::shared_ptr<CsrPool>& pool, const MatrixHandle& handle,
+                              nb::handle rows, int absent) {
+  const nb::object wanted = contiguous(rows, ValueType::i64, 1);
+  const auto matrix = handle.share_matrix();
+  return CsrPool::gather(pool, *matrix, positions_of(wanted), {0, matrix->cols()},
+                         static_cast<dapple::Absent>(absent));
 }
 
 nb::object take_csc(const MatrixHandle& handle, nb::handle cols, int absent, Threads threads) {
@@ -257,6 +266,12 @@ void bind_matrix(nb::module_& m) {
       .def("_take_csr", &take_csr)
       .def("_take_csc", &take_csc)
       .def("_take_cells", &take_cells);
+  nb::class_<CsrPool>(m, "CsrPool")
+      .def(nb::init<std::size_t>())
+      .def("take", &take_csr_from_pool)
+      .def("__reduce__", [](nb::handle self) {
+        return nb::make_tuple(self.type(), nb::make_tuple(nb::cast<CsrPool&>(self).most()));
+      });
   m.def("check_out", [](nb::handle out, std::uint64_t rows, std::uint64_t cols) {
     const ArrayTarget checked(out, rows, cols);
   });
