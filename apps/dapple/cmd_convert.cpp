@@ -7,6 +7,7 @@
 
 #include "attributes.h"
 #include "destination.h"
+#include "guest.h"
 #include "input.h"
 #include "names.h"
 #include "report.h"
@@ -26,19 +27,23 @@ ValueType parse_value_type(const std::string& text) {
       printable(text)));
 }
 
-int run_convert(const Arguments& arguments, Console& console) {
+/// What the command line says.
+struct Conversion {
   Input input;
   Destination destination;
-  SelectionFlags wanted;
+  SelectionFlags part;
   WriteFlags write;
   ConvertOptions options;
   std::vector<std::pair<std::string, std::string>> attributes;
   NameFlags names;
-  Command command(kConvertVerb);
-  add_input(command, input, "IN");
-  command.operand("OUT", destination.path, "the file to write; - is standard output");
+};
+
+void add_flags(Command& command, Conversion& wanted) {
+  ConvertOptions& options = wanted.options;
+  add_input(command, wanted.input, "IN");
+  command.operand("OUT", wanted.destination.path, "the file to write; - is standard output");
   command.section("what to write");
-  add_column_flag(command, wanted.labels);
+  add_column_flag(command, wanted.part.labels);
   add_absent_flag(command, options.absent);
   command.option(
       "--value-type", "TYPE",
@@ -47,55 +52,79 @@ int run_convert(const Arguments& arguments, Console& console) {
   command.flag("--allow-loss", options.allow_loss,
                "with --value-type or --append: round values that are not exact");
   command.flag(
-      "--append", destination.append,
+      "--append", wanted.destination.append,
       "if OUT exists: append the rows to OUT, a dbdf file with the same columns; their tiles are "
       "shaped like those of OUT, or larger where OUT is too short for a whole one, unless --tile "
       "is given");
   command.flag("--transpose", options.transpose,
                "write a matrix with its rows as columns, to dbdf");
-  add_attribute_flag(command, attributes);
-  add_name_flags(command, names);
-  add_destination_flags(command, destination);
-  add_write_flags(command, write);
-  add_reading_flags(command, input.options);
-  add_shared_flags(command, console, "errors as JSON");
-  command.parse(arguments);
+  add_attribute_flag(command, wanted.attributes);
+  add_name_flags(command, wanted.names);
+  add_destination_flags(command, wanted.destination);
+  add_write_flags(command, wanted.write);
+  add_reading_flags(command, wanted.input.options);
+}
 
-  if (options.allow_loss && !options.value_type && !destination.append) {
+/// Throws UsageError for flags that do not go together, or with the format.
+void require_consistent(const Conversion& wanted, const FormatInfo& format) {
+  const bool append = wanted.destination.append;
+  const auto& options = wanted.options;
+  if (options.allow_loss && !options.value_type && !append) {
     throw UsageError("--allow-loss needs --value-type or --append");
   }
-  const FormatInfo& format = format_to_write(destination);
-  if (destination.append && format.name != "dbdf") {
+  if (append && format.name != "dbdf") {
     throw UsageError(fmt::format("--append is for dbdf, not {}", format.name));
   }
-  if (destination.append && (options.value_type || !wanted.labels.empty())) {
+  if (append && (options.value_type || !wanted.part.labels.empty())) {
     throw UsageError("--append takes all columns as they are: no --column, no --value-type");
   }
-  if (options.transpose && (destination.append || write.options.tile)) {
+  if (options.transpose && (append || wanted.write.options.tile)) {
     throw UsageError("--transpose chooses the tiles, and cannot append");
   }
-  if (!attributes.empty() && (destination.append || write.options.plain || format.name != "dbdf")) {
+  const bool keeps = !append && !wanted.write.options.plain && format.name == "dbdf";
+  if (!wanted.attributes.empty() && !keeps) {
     throw UsageError("--attribute is for a new dbdf file, without --append and --plain");
   }
-  if (names.any() && (destination.append || write.options.plain || format.name != "dbdf")) {
+  if (wanted.names.any() && !keeps) {
     throw UsageError("names are for a new dbdf file, without --append and --plain");
   }
-  require_flags_for(format, write);
-  require_replaceable(destination);
+  require_flags_for(format, wanted.write);
+}
 
-  input.options.idv.columns = wanted.labels;
+void write(Conversion& wanted, Guest& guest, Console& console) {
+  auto& [input, destination, chosen, flags, options, attributes, names] = wanted;
+  input.options.idv.columns = chosen.labels;
   const auto object = open_input(input, console);
-  Selection part = resolve(wanted, object, input.name());
+  Selection part = resolve(chosen, object, input.name());
   say_note(input, base(object), console);
-  options.write = write.options;
+  options.write = flags.options;
   take_names(names, object, part, options.write);
   if (!attributes.empty()) {
     options.write.attributes = with_members(base(object).attributes(), attributes);
   }
   options.note = notes_to(console);
-  const auto written = deliver(object, part, destination, options, console);
+  auto written = deliver(object, part, destination, options, console);
+  guest.finish(destination, written);
   if (written && !console.quiet && !console.json) {
     say(summary_text(destination, object, part, options, *written));
+  }
+}
+
+int run_convert(const Arguments& arguments, Console& console) {
+  Conversion wanted;
+  Command command(kConvertVerb);
+  add_flags(command, wanted);
+  add_shared_flags(command, console, "errors as JSON");
+  command.parse(arguments);
+
+  const bool to_guest = Guest::takes(wanted.destination);
+  require_consistent(wanted, to_guest ? Guest::format() : format_to_write(wanted.destination));
+  require_replaceable(wanted.destination);
+  Guest guest(wanted.input, wanted.destination);
+  try {
+    write(wanted, guest, console);
+  } catch (const Error& error) {
+    throw guest.named(error);
   }
   return kDone;
 }
@@ -106,8 +135,14 @@ const Verb kConvertVerb = {
     "convert",
     "IN OUT",
     "from any readable format to any writable one",
-    "OUT appears whole or not at all.\n",
+    "OUT appears whole or not at all.\n"
+    "\n"
+    "Files whose names end in .parquet, .feather or .arrow are read and written by pydapple and\n"
+    "pyarrow, for their formats take more code than all of dapple, and who has such files has\n"
+    "that: 'pip install pydapple pyarrow'. DAPPLE_PYTHON is the Python that has them, python3\n"
+    "unless it is set.\n",
     "  dapple convert counts.btable counts.dbdf --tile 1024x1024\n"
+    "  dapple convert sales.parquet sales.dbdf\n"
     "  dapple convert table.csv table.dbdf --missing nan\n"
     "  dapple convert today.csv all.dbdf --append\n"
     "  dapple convert scan.npy scan.dbdf --attribute run=12 --attribute 'units=\"mm\"'\n"

@@ -183,7 +183,9 @@ std::string_view told_apart(const Probe& probe) {
       {"PK\x03\x04",
        "a ZIP archive, but not one of NumPy arrays; unpack it first, or save a spreadsheet as CSV"},
       {"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "a document of Microsoft Office; save it as CSV first"},
-      {"ARROW1\0\0"sv, "an Arrow file (Feather), which only the Python module converts"},
+      {"ARROW1\0\0"sv,
+       "an Arrow file (Feather), which pydapple converts, as does 'dapple convert' where that is "
+       "installed"},
       {"SQLite format 3\0"sv, "an SQLite database; export a table of it as CSV first"},
       {"%PDF-", "a PDF document"},
       {"\x89PNG\r\n\x1a\n", "a PNG picture"},
@@ -203,7 +205,8 @@ std::string_view told_apart(const Probe& probe) {
   if (head.starts_with(kParquet) && size > 2 * kParquet.size() &&
       std::memcmp(probe.file.at(size - kParquet.size(), kParquet.size()), kParquet.data(),
                   kParquet.size()) == 0) {
-    return "a Parquet file, which only the Python module converts";
+    return "a Parquet file, which pydapple converts, as does 'dapple convert' where that is "
+           "installed";
   }
   constexpr std::string_view kPages[] = {"<!doctype html", "<html"};
   const std::string_view text =

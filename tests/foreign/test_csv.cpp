@@ -288,9 +288,12 @@ TEST_CASE("csv: what is no table is not taken for one because of its name") {
       CHECK(told(page, format) ==
             "a web page, perhaps one that says why the file could not be had");
     }
-    CHECK(told("PAR1,1,2PAR1", format) == "a Parquet file, which only the Python module converts");
+    CHECK(told("PAR1,1,2PAR1", format) ==
+          "a Parquet file, which pydapple converts, as does 'dapple convert' where that is "
+          "installed");
     CHECK(told({"ARROW1\0\0,", 9}, format) ==
-          "an Arrow file (Feather), which only the Python module converts");
+          "an Arrow file (Feather), which pydapple converts, as does 'dapple convert' where that "
+          "is installed");
     CHECK(told({"a,\0b\n1,2\n", 9}, format) ==
           "the file is no text: its first line has a zero byte");
   }

@@ -1,0 +1,153 @@
+#include "guest.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "text.h"
+
+namespace dapple::cli {
+
+namespace {
+
+constexpr FormatInfo kGuest{"parquet", "Parquet and Arrow's files, by pydapple",
+                            ".parquet .feather .arrow"};
+constexpr int kNotInstalled = 3;
+
+/// Says on standard output what was wrong. Modules are not looked for in the working folder.
+constexpr const char* kScript = R"(
+import sys
+sys.path = [folder for folder in sys.path if folder]
+try:
+    import pyarrow, pydapple, warnings
+except ImportError:
+    sys.exit(3)
+warnings.showwarning = lambda message, *_, **__: print("dapple:", message, file=sys.stderr)
+try:
+    pydapple.convert(sys.argv[1], sys.argv[2], overwrite=True)
+except Exception as error:
+    print(getattr(error, "detail", None) or error, end="")
+    sys.exit(1)
+)";
+
+bool is_guest(const std::string& name) {
+  for (const std::string_view ending : {".parquet", ".feather", ".arrow"}) {
+    if (has_ending(name, ending)) return true;
+  }
+  return false;
+}
+
+std::string python() {
+  const char* const chosen = ::getenv("DAPPLE_PYTHON");
+  return chosen != nullptr && *chosen != '\0' ? chosen : "python3";
+}
+
+/// Runs pydapple's convert; what it printed, and its exit status.
+std::pair<std::string, int> run_convert(const std::string& in, const std::string& out) {
+  std::array<int, 2> pipe{};
+  if (::pipe2(pipe.data(), O_CLOEXEC) != 0) return {std::strerror(errno), -1};
+  posix_spawn_file_actions_t actions;
+  ::posix_spawn_file_actions_init(&actions);
+  ::posix_spawn_file_actions_adddup2(&actions, pipe[1], STDOUT_FILENO);
+  std::array<std::string, 5> words{python(), "-c", kScript, in, out};
+  std::array<char*, 6> arguments{};
+  for (std::size_t i = 0; i < words.size(); ++i) arguments[i] = words[i].data();
+  pid_t child = 0;
+  const int failed =
+      ::posix_spawnp(&child, arguments[0], &actions, nullptr, arguments.data(), environ);
+  ::posix_spawn_file_actions_destroy(&actions);
+  ::close(pipe[1]);
+  std::string said;
+  std::array<char, 4096> buffer{};
+  for (ssize_t n = 0; (n = ::read(pipe[0], buffer.data(), buffer.size())) != 0;) {
+    if (n > 0) said.append(buffer.data(), static_cast<std::size_t>(n));
+    if (n < 0 && errno != EINTR) break;
+  }
+  ::close(pipe[0]);
+  int status = 0;
+  if (failed != 0) return {"", kNotInstalled};
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return {said, WIFEXITED(status) ? WEXITSTATUS(status) : -1};
+}
+
+/// `file` is the one that the user named.
+void convert_by_pydapple(const std::string& in, const std::string& out, const std::string& file) {
+  const auto [said, status] = run_convert(in, out);
+  if (status == 0) return;
+  if (status == kNotInstalled) {
+    throw Error(
+        Errc::unsupported, file, std::nullopt,
+        fmt::format("Parquet and Arrow's files are converted by pydapple and pyarrow, which "
+                    "{} has not: 'pip install pydapple pyarrow', or name a Python that has "
+                    "them in DAPPLE_PYTHON",
+                    python()));
+  }
+  throw Error(Errc::unsupported, file, std::nullopt,
+              "pydapple says: " + (said.empty() ? "it was ended" : said));
+}
+
+}  // namespace
+
+bool Guest::takes(const Destination& destination) {
+  return destination.to.empty() && is_guest(destination.path);
+}
+
+const FormatInfo& Guest::format() noexcept { return kGuest; }
+
+Guest::Guest(Input& input, Destination& destination) {
+  std::error_code none;
+  if (is_guest(input.file) && input.options.format.empty() &&
+      std::filesystem::exists(input.file, none)) {
+    const std::string made = folder_.file("in.dbdf");
+    convert_by_pydapple(input.file, made, input.file);
+    in_ = std::exchange(input.file, made);
+  }
+  if (!takes(destination)) return;
+  stand_in_ = folder_.file("out.dbdf");
+  out_ = std::exchange(destination.path, stand_in_);
+}
+
+Guest::Folder::~Folder() {
+  std::error_code ignored;
+  if (!path.empty()) std::filesystem::remove_all(path, ignored);
+}
+
+std::string Guest::Folder::file(const char* name) {
+  if (path.empty()) {
+    std::string made = std::filesystem::temp_directory_path() / "dapple-XXXXXX";
+    if (::mkdtemp(made.data()) == nullptr) {
+      throw Error(Errc::io, made, std::nullopt,
+                  std::string("no temporary folder: ") + std::strerror(errno));
+    }
+    path = std::move(made);
+  }
+  return path + "/" + name;
+}
+
+void Guest::finish(Destination& destination, std::optional<WriteSummary>& written) {
+  if (out_.empty()) return;
+  destination.path = out_;
+  convert_by_pydapple(stand_in_, out_, out_);
+  written = WriteSummary{};
+  written->bytes = std::filesystem::file_size(out_);
+}
+
+Error Guest::named(const Error& error) const {
+  const bool ours = !folder_.path.empty() && error.file().starts_with(folder_.path);
+  if (!ours) return error;
+  return Error(error.code(), error.file() == stand_in_ ? out_ : in_, std::nullopt, error.detail(),
+               error.option());
+}
+
+}  // namespace dapple::cli
