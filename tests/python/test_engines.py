@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from conftest import cells
 
 import pydapple as dp
+from pydapple import dask_arrays, dask_frames
 
 da = pytest.importorskip("dask.array")
 
@@ -148,11 +149,37 @@ def test_xarray_opens_matrices_and_frames(pair, tmp_path):
         assert np.array_equal(data.isel(row=slice(3, 90, 7), col=-1), a[3:90:7, -1])
         assert np.array_equal(data.isel(row=[5, 1], col=[2, 9]), a[np.ix_([5, 1], [2, 9])])
     with xr.open_dataset(m.path, chunks={}) as ds:  # by its extension
-        assert ds["data"].chunks[0][0] == 32
+        assert ds["data"].chunks == m.to_dask().chunks
         assert float(ds["data"].sum()) == a.sum()
     dp.write(tmp_path / "f.dbdf", {"x": np.arange(5.0), "y": np.arange(5)}, sync=False)
     with xr.open_dataset(tmp_path / "f.dbdf", engine="pydapple", drop_variables="y") as ds:
         assert list(ds) == ["x"] and ds["x"][1:3].values.tolist() == [1, 2]
+
+
+def test_xarray_has_the_chunks_of_dask(make, tmp_path, monkeypatch):
+    xr = pytest.importorskip("xarray")
+    m = make(cells((90, 40), "f8"), tile=(10, 8))
+    dp.write(tmp_path / "f.dbdf", {"x": np.arange(5e5), "y": np.arange(500_000)}, sync=False)
+    f = dp.open(tmp_path / "f.dbdf")
+    monkeypatch.setattr(dask_arrays, "_CHUNK", 3000)
+    monkeypatch.setattr(dask_frames, "_BYTES", 1 << 20)
+    with xr.open_dataset(m.path, chunks={}, engine="pydapple") as ds:
+        assert ds["data"].chunks == m.to_dask().chunks and len(ds["data"].chunks[0]) > 1
+    with xr.open_dataset(f.path, chunks={}, engine="pydapple") as ds:
+        assert len(ds["x"].chunks[0]) == f.to_dask().npartitions > 1
+        assert np.array_equal(ds["y"][400_000:], np.arange(400_000, 500_000))
+
+
+def test_large_reads_of_xarray_give_the_pages_of_the_file_back(make):
+    xr = pytest.importorskip("xarray")
+    m = make(cells((2000, 1000), "f8"), tile=(200, 1000))
+    with xr.open_dataset(m.path, engine="pydapple") as ds:
+        for k in range(0, 2000, 200):
+            ds["data"][k : k + 200].load()
+        with open("/proc/self/smaps") as maps:
+            parts = [part for part in maps.read().split("VmFlags") if m.path in part]
+    resident = [line.split()[1] for part in parts for line in part.splitlines() if line.startswith("Rss:")]
+    assert resident and sum(map(int, resident)) < 2000  # kB of 16,000
 
 
 def test_xarray_keeps_columns_whose_labels_repeat(tmp_path):

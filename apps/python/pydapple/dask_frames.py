@@ -46,11 +46,11 @@ def from_frame(frame: Frame, rows: int | None, labels: Sequence[str] | None) -> 
 
 def row_ranges(frame: Frame, rows: int | None = None) -> list[tuple[int, int]]:
     """The rows of each partition."""
-    step, count = rows or _rows_of(frame), frame.shape[0]
+    step, count = rows or rows_of_partition(frame), frame.shape[0]
     return [(begin, min(begin + step, count)) for begin in range(0, count, step)]
 
 
-def _rows_of(frame: Frame) -> int:
+def rows_of_partition(frame: Frame) -> int:
     """Rows of about 64 MiB, in whole tiles where there are some."""
     size = sum(64 if kind.hasobject else kind.itemsize for kind in frame.dtypes.values())
     wanted = max(1, _BYTES // max(size, 1))

@@ -11,12 +11,25 @@ import xarray as xr
 from xarray.backends import BackendArray, BackendEntrypoint
 from xarray.core import indexing
 
+from . import dask_arrays, dask_frames
 from .attributes import COLUMNS, DIMENSIONS, columns_in, dimensions_in
 from .errors import TypeMismatchError
 from .files import formats, open
 from .frame import Frame
 from .matrix import Matrix
 from .meanings import Meaning
+
+_LARGE = 1 << 20  # bytes
+
+
+def _given_back(opened: Matrix | Frame, cells: Any) -> Any:
+    """The cells, once the pages of the file that a large read took are no longer the process's.
+
+    Dask counts them as a worker's own, and ends it.
+    """
+    if cells.nbytes >= _LARGE:
+        opened._let_go()
+    return cells
 
 
 class MatrixArray(BackendArray):  # type: ignore[misc]
@@ -35,8 +48,8 @@ class MatrixArray(BackendArray):  # type: ignore[misc]
     def _read(self, key: tuple[Any, ...]) -> Any:
         rows, cols = key
         if isinstance(rows, np.ndarray) and isinstance(cols, np.ndarray):
-            return self.matrix.take(rows, cols)
-        return self.matrix[rows, cols]
+            return _given_back(self.matrix, self.matrix.take(rows, cols))
+        return _given_back(self.matrix, self.matrix[rows, cols])
 
 
 class ColumnArray(BackendArray):  # type: ignore[misc]
@@ -62,7 +75,7 @@ class ColumnArray(BackendArray):  # type: ignore[misc]
         )
 
     def _read(self, key: tuple[Any, ...]) -> Any:
-        cells = self.frame._part(self.where, key[0])
+        cells = _given_back(self.frame, self.frame._part(self.where, key[0]))
         if not self.masked:
             return cells
         given = np.ma.asarray(cells)
@@ -99,7 +112,8 @@ class DappleBackend(BackendEntrypoint):  # type: ignore[misc]
     A matrix becomes the variable ``data`` of the dimensions ``row`` and ``col``, or those that its
     attribute ``dimension_names`` lists, with the names of rows and columns as coordinates. A frame
     becomes one variable a column, all of the dimension ``row``, by its name in `Frame.columns`.
-    Attributes are those of the variable, or of the Dataset, with those of columns at their
+    ``chunks={}`` are those of `Matrix.to_dask` and `Frame.to_dask`: whole tiles, and rows, of about
+    64 MiB. Attributes are those of the variable, or of the Dataset, with those of columns at their
     variables. Times are in UTC where the attribute ``time_zone`` names a zone;
     ``ordered_categories`` lists the words of an ordered category in their order.
     """
@@ -120,7 +134,7 @@ class DappleBackend(BackendEntrypoint):  # type: ignore[misc]
         if isinstance(opened, Matrix):
             cells = indexing.LazilyIndexedArray(MatrixArray(opened))
             dims = dimensions_in(opened.attrs) or ("row", "col")
-            chunks = dict(zip(dims, opened.chunks, strict=True))
+            chunks = dict(zip(dims, dask_arrays.default_chunks(opened, False), strict=True))
             attrs = {key: one for key, one in opened.attrs.items() if key != DIMENSIONS}
             variables = {
                 "data": xr.Variable(dims, cells, attrs, encoding={"preferred_chunks": chunks})
@@ -129,11 +143,13 @@ class DappleBackend(BackendEntrypoint):  # type: ignore[misc]
                 if names is not None:
                     variables[dim] = xr.Variable(dim, np.asarray(names))
         else:
+            chunks = {"row": dask_frames.rows_of_partition(opened)}
             variables = {
                 name: xr.Variable(
                     "row",
                     indexing.LazilyIndexedArray(ColumnArray(opened, name, where)),
                     _attributes(opened, where),
+                    encoding={"preferred_chunks": chunks},
                 )
                 for name, where in opened._named()
             }
