@@ -137,7 +137,7 @@ def test_parquet_is_pointed_to_what_reads_it(tmp_path):
         with pytest.raises(dp.Error, match=r"read by pydapple\.convert"):
             call(path)
     path.rename(tmp_path / "t.dat")
-    with pytest.raises(dp.NotRecognisedError, match="a Parquet file, which only"):
+    with pytest.raises(dp.NotRecognisedError, match="a Parquet file, which pydapple converts"):
         dp.open(tmp_path / "t.dat")
 
 

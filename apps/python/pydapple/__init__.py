@@ -9,8 +9,12 @@
 Start with `open`, which gives a `Matrix` or a `Frame`, and `write`.
 """
 
+from typing import Any as _Any
+
 from . import dataset
 from ._core import Block
+from .advice import PACKAGE as _PACKAGE
+from .advice import no_attribute as _no_attribute
 from .annotated import read_anndata
 from .annotated_write import write_anndata
 from .collection import Collection
@@ -110,3 +114,7 @@ __all__ = [
     "writer",
     "zarr_store",
 ]
+
+
+def __getattr__(name: str) -> _Any:
+    raise _no_attribute("pydapple", name, _PACKAGE)

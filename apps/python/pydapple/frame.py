@@ -98,6 +98,8 @@ class Frame(Pictured, FrameParts):
             key = (key[0], self.where(key[1]))
         if isinstance(key, str):
             key = (key, slice(None))
+        if isinstance(key, tuple) and self.row_names is None and self._are_columns(key):
+            raise InvalidIndexError(f"several columns are a list: f[{list(key)}]")
         if isinstance(key, tuple) and len(key) == 2:
             key = (key[0], self._resolved(key[1], 0))
         if isinstance(key, tuple) and len(key) == 2 and isinstance(key[1], tuple):
@@ -115,6 +117,9 @@ class Frame(Pictured, FrameParts):
         rows = keys.pick(key, self.shape[0], "row")
         cells = self._records(rows, None)
         return cells[0] if rows.drop else cells
+
+    def _are_columns(self, key: tuple[Any, ...]) -> bool:
+        return len(key) > 1 and all(isinstance(one, str) and one in self.columns for one in key)
 
     def read(
         self,
@@ -188,7 +193,13 @@ class Frame(Pictured, FrameParts):
         return from_frame(self, rows, columns)
 
     def __getattr__(self, name: str) -> Any:
-        raise no_attribute("Frame", name, FRAME)
+        known = () if name.startswith("_") else self.columns
+        raise no_attribute("a pydapple.Frame", name, FRAME, known)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if not name.startswith("_") and name != "path":
+            raise AttributeError(f"{name!r} cannot be set: a frame in a file is only read")
+        object.__setattr__(self, name, value)
 
     def _ipython_key_completions_(self) -> list[str]:
         return list(self.columns)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _core, fetch, keys
+from .advice import require_handle
 from .arrays import new_array
 from .errors import AbsentError, OutOfRangeError, UnsupportedError
 from .identity import Opened
@@ -24,6 +25,7 @@ class FrameColumns(Opened, Named, _core.Frame):
     """
 
     def __init__(self, handle: _core.Frame) -> None:
+        require_handle(handle, _core.Frame)
         super().__init__(handle)
         columns = self._columns()
         self._labels = [label for label, *_ in columns]

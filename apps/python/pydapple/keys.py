@@ -18,6 +18,7 @@ from .errors import (
 )
 
 Positions = NDArray[np.int64]
+_TEXT = ", or give names of columns as columns="
 
 
 class Pick(NamedTuple):
@@ -92,6 +93,7 @@ def positions(
             f"{axis}s are picked by {means}, not by {key!r}"
             if array.ndim == 0
             else f"an array of {array.dtype} picks no {axis}s; make it integers or Booleans"
+            f"{_TEXT if array.dtype.kind in 'UT' else ''}"
         )
     if array.dtype.kind == "u" and array.size and int(array.max()) > np.iinfo(np.int64).max:
         raise OutOfRangeError(f"{axis} {array.max()} is outside the {extent} {axis}s")
@@ -107,7 +109,9 @@ def _clipped(part: slice, extent: int) -> range:
     try:
         return range(extent)[part]
     except TypeError as error:
-        raise TypeMismatchError(str(error)) from None
+        named = any(isinstance(end, str) for end in (part.start, part.stop))
+        hint = "; names are picked one by one, or as a list" if named else ""
+        raise TypeMismatchError(f"{error}{hint}") from None
     except ValueError as error:
         raise InvalidArgumentError(str(error)) from None
 

@@ -80,6 +80,11 @@ def loader(
     Raises:
         InvalidArgumentError: lengths that do not fit, weights that are negative or all zero.
     """
+    if not hasattr(x, "take") and not isinstance(x, SparseView):
+        raise TypeMismatchError(
+            f"batches are of a Matrix, or of its .sparse, not of a {type(x).__name__}, which may "
+            "be obs="
+        )
     known = _known(x, obs, columns, stratify)
     picked = _picked(rows, obs, len(x))
     shares = None if weights is None else _shares(weights, len(picked))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from . import _core, fetch, keys, strips
 from .absent import Absent, absent_code
-from .advice import MATRIX, no_attribute
+from .advice import MATRIX, NotCalculatedWith, no_attribute, require_handle
 from .arrays import fill_rounded, new_array
 from .blocks import Blocks
 from .errors import InvalidArgumentError
@@ -26,8 +27,12 @@ if TYPE_CHECKING:
     from scipy.sparse import csc_array, csr_array
     from scipy.sparse.linalg import LinearOperator
 
+# Who makes an array of `_MUCH` bytes, and `_MUCH_LARGER` cells for each that is stored, is warned.
+_MUCH = 1 << 28
+_MUCH_LARGER = 8
 
-class Matrix(Pictured, NamedMatrix):
+
+class Matrix(NotCalculatedWith, Pictured, NamedMatrix):
     """A matrix in a file, as `pydapple.open` gives it.
 
     Slicing works as NumPy's does and always gives a new, writable array of ``dtype``, whatever kind
@@ -36,6 +41,10 @@ class Matrix(Pictured, NamedMatrix):
     """
 
     ndim = 2
+
+    def __init__(self, handle: _core.Matrix) -> None:
+        require_handle(handle, _core.Matrix)
+        super().__init__(handle)
 
     @property
     def size(self) -> int:
@@ -361,11 +370,19 @@ class Matrix(Pictured, NamedMatrix):
             raise InvalidArgumentError(
                 "an array without a copy needs a matrix of one dense tile, stored as declared"
             )
+        if self.nbytes >= _MUCH and self.size >= _MUCH_LARGER * max(self.nnz, 1):
+            warnings.warn(
+                f"an array of {self.nbytes >> 20} MiB is made of a sparse matrix of which "
+                f"{self.file_bytes >> 20} MiB are stored: m.to_scipy(), m.sparse[rows] and "
+                "m.to_dask(sparse=True) keep it sparse, and m[:] is this array",
+                UserWarning,
+                stacklevel=2,
+            )
         cells = self.read()
         return cells if dtype is None else cells.astype(dtype, copy=False)
 
     def __getattr__(self, name: str) -> Any:
-        raise no_attribute("Matrix", name, MATRIX)
+        raise no_attribute("a pydapple.Matrix", name, MATRIX)
 
     def __repr__(self) -> str:
         if self.closed:

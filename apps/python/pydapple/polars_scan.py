@@ -6,10 +6,11 @@ import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from .errors import Error
+from .errors import Error, TypeMismatchError
 from .expressions import Condition, column_name, compared
 from .files import open
 from .frame import Frame
+from .matrix import Matrix
 from .reports import Path
 
 if TYPE_CHECKING:
@@ -30,9 +31,9 @@ def scan(source: Path | Frame) -> pl.LazyFrame:
     """
     from polars.io.plugins import register_io_source
 
-    frame = source if isinstance(source, Frame) else open(source)
+    frame = source if isinstance(source, Frame | Matrix) else open(source)
     if not isinstance(frame, Frame):
-        raise Error(f"{frame.path} holds a matrix, and polars scans frames")
+        raise TypeMismatchError(f"{frame.path} holds a matrix, and polars scans frames")
 
     def read(
         columns: list[str] | None, predicate: pl.Expr | None, rows: int | None, size: int | None

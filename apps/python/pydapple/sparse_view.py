@@ -8,6 +8,8 @@ import numpy as np
 
 from . import fetch, keys
 from .absent import Absent, absent_code
+from .advice import SPARSE, no_attribute
+from .errors import TypeMismatchError
 
 if TYPE_CHECKING:
     from .matrix import Matrix
@@ -51,6 +53,15 @@ class SparseView:
         if rows.drop or cols.drop:
             return part[(0 if rows.drop else slice(None), 0 if cols.drop else slice(None))]
         return part
+
+    def __getattr__(self, name: str) -> Any:
+        raise no_attribute("m.sparse", name, SPARSE)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        raise TypeMismatchError(
+            "m.sparse is no array: m.sparse[rows] is a csr_array, m[rows] a dense one, and "
+            "m.linear_operator() multiplies"
+        )
 
     def __repr__(self) -> str:
         return f"{self.matrix!r}.sparse"
