@@ -228,49 +228,6 @@ TEST_CASE("hdf5: X is chosen, or the only matrix, or what the caller names") {
   CHECK(Matrix::open(dir / "d.h5", {.array = "X"}).contents().empty());
 }
 
-TEST_CASE("hdf5: what is no matrix says so") {
-  const TempDir dir;
-  Hdf5Writer(dir / "d.h5").data_set<double>("cube", {1, 2, 2}, {1, 2, 3, 4});
-  CHECK(error_of_opening(dir / "d.h5").detail() ==
-        "the file holds no matrices, only cube (3 dimensions)");
-  CHECK(error_of_opening(dir / "d.h5", "other").detail() ==
-        "the file holds no matrices, only cube (3 dimensions); 'other' is not in it, or in another "
-        "file");
-  const Error cube = error_of_opening(dir / "d.h5", "cube");
-  CHECK(cube.code() == Errc::unsupported);
-  CHECK(cube.detail() == "the data set cube has 3 dimensions, not 1 or 2");
-
-  const Hdf5Id text(H5Tcopy(H5T_C_S1), H5Tclose);
-  Hdf5Writer(dir / "d.h5").data_set_of("X", text, {2, 2}, {}, text, "abcd");
-  CHECK(error_of_opening(dir / "d.h5", "X").detail() ==
-        "the data set X does not hold numbers of 1 to 8 bytes");
-
-  const Hdf5Id scalar(H5Screate(H5S_SCALAR), H5Sclose);
-  const double value = 1;
-  Hdf5Writer(dir / "d.h5")
-      .create("X", H5T_NATIVE_DOUBLE, scalar, H5P_DEFAULT, H5T_NATIVE_DOUBLE, &value);
-  CHECK(error_of_opening(dir / "d.h5", "X").detail() ==
-        "the data set X has 0 dimensions, not 1 or 2");
-}
-
-TEST_CASE("hdf5: values in other files are not looked for") {
-  const TempDir dir;
-  write_text(dir / "raw.bin", std::string(32, 'x'));
-  Hdf5Writer(dir / "own.h5").data_set<double>("X", {1, 2}, {1, 2});
-  {
-    Hdf5Writer file(dir / "d.h5");
-    const hsize_t extents[] = {2, 2};
-    const Hdf5Id space(H5Screate_simple(2, extents, nullptr), H5Sclose);
-    const Hdf5Id created(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
-    H5Pset_external(created, (dir / "raw.bin").c_str(), 0, 32);
-    file.create("X", H5T_NATIVE_DOUBLE, space, created, H5T_NATIVE_DOUBLE, nullptr);
-    H5Lcreate_external("own.h5", "/X", file.id(), "elsewhere", H5P_DEFAULT, H5P_DEFAULT);
-  }
-  CHECK(error_of_opening(dir / "d.h5", "X").detail() ==
-        "the data set X keeps its values in other files, which are not opened");
-  CHECK(error_of_opening(dir / "d.h5", "elsewhere").code() == Errc::invalid_argument);
-}
-
 TEST_CASE("hdf5: a value that does not fit names its cell") {
   const TempDir dir;
   std::vector<std::int32_t> cells(kRows * kCols, 1);

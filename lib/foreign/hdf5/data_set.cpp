@@ -6,6 +6,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <string_view>
 #include <utility>
 
 #include "lib/base/bytes.h"
@@ -34,6 +35,15 @@ bool is_locked(int fd) noexcept {
   if (::flock(fd, LOCK_SH | LOCK_NB) != 0) return errno == EWOULDBLOCK;
   ::flock(fd, LOCK_UN);
   return false;
+}
+
+/// Whether the driver that wrote the file splits files, which it notes after the superblock.
+bool is_part_of_several(const ByteSource& file) {
+  constexpr std::uint64_t kSuperblock = 512;
+  const std::uint64_t size = std::min(file.size(), kSuperblock);
+  const auto* const bytes = reinterpret_cast<const char*>(file.at(0, size));
+  const std::string_view start(bytes, size);
+  return start.find("NCSAfami") != start.npos || start.find("NCSAmult") != start.npos;
 }
 
 std::string filter_name(H5Z_filter_t filter, const std::string& described) {
@@ -91,6 +101,9 @@ void OpenFile::fail(const Session& session, const std::string& what) const {
   } else if (file_->has_path() && is_locked(file_->local()->descriptor())) {
     code = Errc::io;
     advice = "; another program is writing it: read it when that is done";
+  } else if (is_part_of_several(*file_)) {
+    code = Errc::unsupported;
+    advice = "; it is one of several files that hold one together: make them one, with h5repack";
   } else if (is("version")) {
     code = Errc::unsupported;
     advice = "; a newer HDF5 than " + session.version() +
@@ -112,13 +125,23 @@ Handle OpenFile::open_object(const Session& session, const std::string& path) co
   return {h5.H5Oopen(id(), path.c_str(), access.get()), h5.H5Oclose};
 }
 
+bool is_boolean(const Session& session, hid_t type) {
+  const Api& h5 = session.api();
+  if (h5.H5Tget_class(type) != H5T_ENUM || h5.H5Tget_size(type) != 1) return false;
+  std::array<std::uint8_t, 2> values{};
+  return h5.H5Tget_nmembers(type) == 2 && h5.H5Tget_member_value(type, 0, &values[0]) >= 0 &&
+         h5.H5Tget_member_value(type, 1, &values[1]) >= 0 && (values[0] | values[1]) == 1;
+}
+
 std::optional<ValueType> value_type_of(const Session& session, hid_t type) {
   const Api& h5 = session.api();
-  const std::size_t size = h5.H5Tget_size(type);
-  H5T_class_t kind = h5.H5Tget_class(type);
-  if (kind == H5T_ENUM) {  // how h5py stores Booleans
-    return size == 1 && h5.H5Tget_nmembers(type) == 2 ? std::optional(ValueType::u8) : std::nullopt;
+  const H5T_class_t kind = h5.H5Tget_class(type);
+  if (is_boolean(session, type)) return ValueType::u8;
+  if (kind == H5T_ENUM) {
+    const Handle integers(h5.H5Tget_super(type), h5.H5Tclose);
+    return integers.is_open() ? value_type_of(session, integers.get()) : std::nullopt;
   }
+  const std::size_t size = h5.H5Tget_size(type);
   if (kind == H5T_FLOAT && size == 2) return ValueType::f32;
   const bool is_signed = kind == H5T_FLOAT || h5.H5Tget_sign(type) == H5T_SGN_2;
   for (const ValueType value : kValueTypes) {
@@ -129,6 +152,27 @@ std::optional<ValueType> value_type_of(const Session& session, hid_t type) {
     }
   }
   return std::nullopt;
+}
+
+std::string what_it_holds(const Session& session, hid_t type) {
+  const Api& h5 = session.api();
+  switch (h5.H5Tget_class(type)) {
+    case H5T_COMPOUND:
+      if (h5.H5Tget_nmembers(type) == 2 && h5.H5Tget_member_index(type, "r") >= 0 &&
+          h5.H5Tget_member_index(type, "i") >= 0) {
+        return "complex numbers; save their real and imaginary parts";
+      }
+      return "a table of records; save its columns one by one";
+    case H5T_STRING:
+      return "strings";
+    case H5T_REFERENCE:
+      return "references";
+    case H5T_VLEN:
+    case H5T_ARRAY:
+      return "arrays in each cell";
+    default:
+      return "no numbers of 1 to 8 bytes";
+  }
 }
 
 DataSet::DataSet(std::shared_ptr<const OpenFile> file, std::string path)
@@ -163,7 +207,8 @@ void DataSet::inspect(const Session& session) {
   // Before anything that would look into those files.
   if (h5.H5Pget_layout(created.get()) == H5D_VIRTUAL ||
       h5.H5Pget_external_count(created.get()) != 0) {
-    fail(Errc::unsupported, "keeps its values in other files, which are not opened");
+    fail(Errc::unsupported,
+         "keeps its values in other files, which are not opened; store a copy of them in this one");
   }
   const Handle access(h5.H5Pcreate(h5.dataset_access), h5.H5Pclose);
   constexpr std::size_t slots = 10007;
@@ -172,7 +217,7 @@ void DataSet::inspect(const Session& session) {
   const Handle stored(id_.is_open() ? h5.H5Dget_type(id_.get()) : -1, h5.H5Tclose);
   if (!stored.is_open()) fail_call(session, "cannot be read");
   const auto type = value_type_of(session, stored.get());
-  if (!type) fail(Errc::unsupported, "does not hold numbers of 1 to 8 bytes");
+  if (!type) fail(Errc::unsupported, "holds " + what_it_holds(session, stored.get()));
   type_ = *type;
   const bool enumerated = h5.H5Tget_class(stored.get()) == H5T_ENUM;
   memory_type_ =
@@ -190,8 +235,9 @@ void DataSet::take_shape(const Session& session) {
   const int rank = space.is_open() ? h5.H5Sget_simple_extent_ndims(space.get()) : -1;
   if (rank < 0) fail_call(session, "cannot be read");
   if (rank < 1 || rank > 2 || h5.H5Sget_simple_extent_type(space.get()) != H5S_SIMPLE) {
-    fail(Errc::unsupported,
-         "has " + counted(static_cast<std::uint64_t>(rank), "dimension") + ", not 1 or 2");
+    fail(Errc::unsupported, "has " + counted(static_cast<std::uint64_t>(rank), "dimension") +
+                                ", not 1 or 2" +
+                                (rank > 2 ? "; save a slice of it as a matrix" : ""));
   }
   std::array<hsize_t, 2> extents{};
   h5.H5Sget_simple_extent_dims(space.get(), extents.data(), nullptr);
@@ -211,7 +257,8 @@ void DataSet::take_filters(const Session& session, hid_t created) {
                           text.size() - 1, text.data(), nullptr);
     const std::string name = filter_name(filter, text.data());
     if (filter < 0 || h5.H5Zfilter_avail(filter) <= 0) {
-      fail(Errc::unsupported, "is compressed with " + name + ", which the HDF5 library lacks");
+      fail(Errc::unsupported, "is compressed with " + name +
+                                  ", which the HDF5 library lacks; gzip is known everywhere");
     }
     if (!compression_.empty()) compression_ += ", ";
     compression_ += name;

@@ -40,9 +40,16 @@ class OpenFile {
   Handle id_;
 };
 
-/// The value type that cells of a data set are read as: of a Boolean u8, of half floats f32.
-/// Nothing when they are not numbers. `type` is one of the library's.
+/// Whether a type is an enumeration of 0 and 1 in a byte, as h5py stores Booleans.
+bool is_boolean(const Session& session, hid_t type);
+
+/// The value type that cells of a data set are read as: of a Boolean u8, of another enumeration
+/// that of its integers, of half floats f32. Nothing when they are not numbers. `type` is one of
+/// the library's.
 std::optional<ValueType> value_type_of(const Session& session, hid_t type);
+
+/// What cells without a value type are, and what to do: "strings".
+std::string what_it_holds(const Session& session, hid_t type);
 
 /// Numbers of one or two dimensions. All functions may be called by any thread.
 class DataSet {

@@ -65,9 +65,10 @@ std::vector<Json> numbers(const Session& session, hid_t type, std::uint64_t coun
   const Api& h5 = session.api();
   const auto value = value_type_of(session, type);
   if (!value) return {};
-  const bool truth = h5.H5Tget_class(type) == H5T_ENUM;
-  const Handle memory(h5.H5Tget_native_type(truth ? type : h5.native_of(*value), H5T_DIR_ASCEND),
-                      h5.H5Tclose);
+  const bool truth = is_boolean(session, type);
+  const bool enumerated = h5.H5Tget_class(type) == H5T_ENUM;
+  const Handle memory(
+      h5.H5Tget_native_type(enumerated ? type : h5.native_of(*value), H5T_DIR_ASCEND), h5.H5Tclose);
   std::vector<std::byte> cells(count * size_of(*value));
   if (!memory.is_open() || read(memory.get(), cells.data()) < 0) return {};
   std::vector<Json> all;

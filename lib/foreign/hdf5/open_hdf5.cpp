@@ -87,27 +87,12 @@ class Listing {
     if (!stored.is_open() || !created.is_open()) return session_.reason();
     // The extents of a virtual one would be asked of other files.
     if (h5.H5Pget_layout(created.get()) == H5D_VIRTUAL) return "virtual: its values are elsewhere";
-    if (!value_type_of(session_, stored.get())) return class_text(h5.H5Tget_class(stored.get()));
+    if (!value_type_of(session_, stored.get())) return what_it_holds(session_, stored.get());
     const Handle space(h5.H5Dget_space(object), h5.H5Sclose);
     rank = space.is_open() ? h5.H5Sget_simple_extent_ndims(space.get()) : 0;
     if (rank == 1 || rank == 2) return {};
-    return rank < 1 ? "a single value" : std::to_string(rank) + " dimensions";
-  }
-
-  static std::string class_text(H5T_class_t kind) {
-    switch (kind) {
-      case H5T_COMPOUND:
-        return "a table of records; save its columns one by one";
-      case H5T_STRING:
-        return "strings";
-      case H5T_REFERENCE:
-        return "references";
-      case H5T_VLEN:
-      case H5T_ARRAY:
-        return "arrays in each cell";
-      default:
-        return "no numbers of 1 to 8 bytes";
-    }
+    if (rank < 1) return "a single value";
+    return std::to_string(rank) + " dimensions; save a slice of it as a matrix";
   }
 
   const Session& session_;
@@ -133,6 +118,7 @@ class Listing {
     for (const std::string& other : others) {
       text.append(&other == others.data() ? ", only " : ", ").append(other);
     }
+    if (others.empty()) text += " of its own, and links to other files are not followed";
     if (!wanted.empty()) text += "; '" + wanted + "' is not in it, or in another file";
     throw Error(Errc::unsupported, opened.name(), std::nullopt, text);
   }

@@ -1,0 +1,125 @@
+// What HDF5 files hold that is no matrix, or one of other cells than numbers.
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+#include "dapple/dapple.h"
+#include "tests/foreign/hdf5_writer.h"
+#include "tests/support.h"
+
+using namespace dapple;
+using namespace dapple::test;
+
+namespace {
+
+Error refusal_of(const std::filesystem::path& path, const std::string& array = {}) {
+  return required_error(error_of([&] { open(path, {.array = array}); }));
+}
+
+/// A matrix of 40 x 40 in a file that is written through this driver.
+void write_cells(const std::string& name, hid_t access) {
+  const Hdf5Id file(H5Fcreate(name.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access), H5Fclose);
+  const hsize_t extents[] = {40, 40};
+  const Hdf5Id space(H5Screate_simple(2, extents, nullptr), H5Sclose);
+  const Hdf5Id data(
+      H5Dcreate2(file, "X", H5T_NATIVE_DOUBLE, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
+      H5Dclose);
+  const std::vector<double> cells(1600, 1);
+  H5Dwrite(data, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, cells.data());
+}
+
+}  // namespace
+
+TEST_CASE("hdf5: what is no matrix says so") {
+  const TempDir dir;
+  Hdf5Writer(dir / "d.h5").data_set<double>("cube", {1, 2, 2}, {1, 2, 3, 4});
+  CHECK(refusal_of(dir / "d.h5").detail() ==
+        "the file holds no matrices, only cube (3 dimensions; save a slice of it as a matrix)");
+  CHECK(refusal_of(dir / "d.h5", "other").detail() ==
+        "the file holds no matrices, only cube (3 dimensions; save a slice of it as a matrix); "
+        "'other' is not in it, or in another "
+        "file");
+  const Error cube = refusal_of(dir / "d.h5", "cube");
+  CHECK(cube.code() == Errc::unsupported);
+  CHECK(cube.detail() ==
+        "the data set cube has 3 dimensions, not 1 or 2; save a slice of it as a matrix");
+
+  const Hdf5Id text(H5Tcopy(H5T_C_S1), H5Tclose);
+  Hdf5Writer(dir / "d.h5").data_set_of("X", text, {2, 2}, {}, text, "abcd");
+  CHECK(refusal_of(dir / "d.h5", "X").detail() == "the data set X holds strings");
+
+  const Hdf5Id complex(H5Tcreate(H5T_COMPOUND, 16), H5Tclose);
+  H5Tinsert(complex, "r", 0, H5T_NATIVE_DOUBLE);
+  H5Tinsert(complex, "i", 8, H5T_NATIVE_DOUBLE);
+  Hdf5Writer(dir / "d.h5").data_set_of("X", complex, {1, 1}, {}, complex, nullptr);
+  const std::string parts = "complex numbers; save their real and imaginary parts";
+  CHECK(refusal_of(dir / "d.h5", "X").detail() == "the data set X holds " + parts);
+  CHECK(refusal_of(dir / "d.h5").detail() == "the file holds no matrices, only X (" + parts + ")");
+
+  const Hdf5Id scalar(H5Screate(H5S_SCALAR), H5Sclose);
+  const double value = 1;
+  Hdf5Writer(dir / "d.h5")
+      .create("X", H5T_NATIVE_DOUBLE, scalar, H5P_DEFAULT, H5T_NATIVE_DOUBLE, &value);
+  CHECK(refusal_of(dir / "d.h5", "X").detail() == "the data set X has 0 dimensions, not 1 or 2");
+}
+
+TEST_CASE("hdf5: values in other files are not looked for") {
+  const TempDir dir;
+  write_text(dir / "raw.bin", std::string(32, 'x'));
+  Hdf5Writer(dir / "own.h5").data_set<double>("X", {1, 2}, {1, 2});
+  {
+    Hdf5Writer file(dir / "d.h5");
+    const hsize_t extents[] = {2, 2};
+    const Hdf5Id space(H5Screate_simple(2, extents, nullptr), H5Sclose);
+    const Hdf5Id created(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+    H5Pset_external(created, (dir / "raw.bin").c_str(), 0, 32);
+    file.create("X", H5T_NATIVE_DOUBLE, space, created, H5T_NATIVE_DOUBLE, nullptr);
+    H5Lcreate_external("own.h5", "/X", file.id(), "elsewhere", H5P_DEFAULT, H5P_DEFAULT);
+  }
+  CHECK(
+      refusal_of(dir / "d.h5", "X").detail() ==
+      "the data set X keeps its values in other files, which are not opened; store a copy of them "
+      "in this one");
+  CHECK(refusal_of(dir / "d.h5", "elsewhere").code() == Errc::invalid_argument);
+  {
+    Hdf5Writer file(dir / "d.h5");
+    H5Lcreate_external("own.h5", "/X", file.id(), "elsewhere", H5P_DEFAULT, H5P_DEFAULT);
+  }
+  CHECK(refusal_of(dir / "d.h5").detail() ==
+        "the file holds no matrices of its own, and links to other files are not followed");
+}
+
+TEST_CASE("hdf5: one of the files that a driver splits is no damaged one") {
+  const TempDir dir;
+  const Hdf5Id access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
+  for (const bool family : {true, false}) {
+    CAPTURE(family);
+    if (family) {
+      H5Pset_fapl_family(access, 2048, H5P_DEFAULT);
+    } else {
+      H5Pset_fapl_split(access, "0.h5", H5P_DEFAULT, ".raw", H5P_DEFAULT);
+    }
+    write_cells((dir / (family ? "d%d.h5" : "d")).string(), access);
+    const Error error = refusal_of(dir / "d0.h5");
+    CHECK(error.code() == Errc::unsupported);
+    CHECK(error.detail().find("one of several files") != std::string::npos);
+  }
+}
+
+TEST_CASE("hdf5: enumerations are their integers, in chunks and attributes, too") {
+  const TempDir dir;
+  const Hdf5Id colour(H5Tenum_create(H5T_STD_I16BE), H5Tclose);
+  std::int16_t value = 0x0200;  // 2, as big-endian
+  H5Tenum_insert(colour, "blue", &value);
+  value = static_cast<std::int16_t>(0xFEFF);  // -2
+  H5Tenum_insert(colour, "none", &value);
+  const Hdf5Id native(H5Tget_native_type(colour, H5T_DIR_ASCEND), H5Tclose);
+  const std::vector<std::int16_t> cells = {2, -2, -2, 2};
+  for (const Hdf5Layout& layout : {Hdf5Layout{}, Hdf5Layout{.chunk = {1, 2}, .gzip = 1}}) {
+    Hdf5Writer(dir / "d.h5").data_set_of("X", colour, {2, 2}, layout, native, cells.data());
+    const Matrix m = Matrix::open(dir / "d.h5");
+    CHECK(m.value_type() == ValueType::i16);
+    CHECK(m.read<std::int16_t>({{0, 2}, {0, 2}}) == cells);
+  }
+}
