@@ -207,3 +207,43 @@ TEST_CASE("codes: numbers that stand for nothing are corrupt, however they are a
     }
   }
 }
+
+TEST_CASE("where: integers of any size in a text are compared exactly") {
+  __extension__ using Wide = __int128;
+  const TempDir dir;
+  test::write_text(dir / "f.csv",
+                   "u,i,x\n0,-9223372036854775808,-18446744073709551616\n"
+                   "9223372036854775808,-1,0\n18446744073709551614,0,9223372036854775808\n"
+                   "18446744073709551615,9223372036854775807,18446744073709551616\n");
+  const Frame frame = Frame::open(dir / "f.csv", {.csv = {.types = {{"x", ValueType::f64}}}});
+  constexpr Wide kU = Wide{1} << 64, kI = Wide{1} << 63;
+  const std::vector<Wide> cells[] = {
+      {0, kI, kU - 2, kU - 1}, {-kI, -1, 0, kI - 1}, {-kU, 0, kI, kU}};
+  const std::pair<const char*, Wide> bounds[] = {
+      {"18446744073709551615", kU - 1},   {"18446744073709551616", kU},
+      {"18446744073709551617", kU + 1},   {"+000018446744073709551618", kU + 2},
+      {"-18446744073709551617", -kU - 1}, {"-9223372036854775808", -kI},
+      {"-9223372036854775809", -kI - 1},  {"1000000000000000000000000000000", kU << 40}};
+  for (std::uint64_t col = 0; col < 3; ++col) {
+    for (const auto& [text, bound] : bounds) {
+      std::vector<std::uint64_t> below, at_most, equal;
+      for (std::uint64_t row = 0; row < 4; ++row) {
+        if (cells[col][row] < bound) below.push_back(row);
+        if (cells[col][row] <= bound) at_most.push_back(row);
+        if (cells[col][row] == bound) equal.push_back(row);
+      }
+      const std::string name = "#" + std::to_string(col), number = text;
+      CAPTURE(name + " " + number);
+      CHECK(rows_of(frame, Expression::parse(name + " < " + number)) == below);
+      CHECK(rows_of(frame, Expression::parse(name + " <= " + number)) == at_most);
+      CHECK(rows_of(frame, Expression::parse(name + " in (" + number + ")")) == equal);
+      CHECK(count_where(frame, Expression::parse(name + " > " + number)) == 4 - at_most.size());
+      CHECK(count_where(frame, Expression::parse(number + " <= " + name)) == 4 - below.size());
+    }
+    const std::string name = "#" + std::to_string(col), far(400, '9');
+    CHECK(count_where(frame, Expression::parse(name + " < " + far)) == 4);
+    CHECK(count_where(frame, Expression::parse(name + " < -" + far)) == 0);
+    CHECK(error_of([&] { Expression::parse(name + " < 1e999"); })->code() ==
+          Errc::invalid_argument);
+  }
+}

@@ -8,10 +8,13 @@
 #include "dapple/error.h"
 #include "lib/base/text.h"
 #include "lib/compute/expression.h"
+#include "lib/compute/number_condition.h"
 
 namespace dapple {
 
 namespace {
+
+using detail::Relation;
 
 enum class Kind : std::uint8_t { name, quoted_name, place, text, number, symbol, end };
 
@@ -154,8 +157,6 @@ class Tokens {
   Token next_;
 };
 
-enum class Relation : std::uint8_t { equal, unequal, below, at_most, above, at_least };
-
 /// `value R column` as `column R value`.
 Relation turned(Relation relation) noexcept {
   switch (relation) {
@@ -174,53 +175,18 @@ Relation turned(Relation relation) noexcept {
   return relation;
 }
 
-/// Calls `f` with a number as an integer if it is one of 64 bits, or as f64.
-template <class F>
-auto with_number(const std::string& text, const F& f) {
-  const char* const end = text.data() + text.size();
-  std::int64_t small = 0;
-  if (const auto read = detail::read_number(text.data(), end, small);
-      read.end == end && read.error == detail::NumberError::none) {
-    return f(small);
-  }
-  std::uint64_t large = 0;
-  if (const auto read = detail::read_number(text.data(), end, large);
-      read.end == end && read.error == detail::NumberError::none) {
-    return f(large);
-  }
-  double real = 0;
-  detail::read_number(text.data(), end, real);
-  return f(real);
-}
-
-ColumnCondition compare(Relation relation, const Token& value) {
-  if (value.kind == Kind::number) {
-    return with_number(value.text, [&](auto number) -> ColumnCondition {
-      switch (relation) {
-        case Relation::below:
-          return Condition::below(number);
-        case Relation::at_most:
-          return Condition::at_most(number);
-        case Relation::above:
-          return Condition::above(number);
-        case Relation::at_least:
-          return Condition::at_least(number);
-        default:
-          return Condition::equal(number);
-      }
-    });
-  }
+ColumnCondition compare_text(Relation relation, const std::string& text) {
   switch (relation) {
     case Relation::below:
-      return ColumnCondition::below(value.text);
+      return ColumnCondition::below(text);
     case Relation::at_most:
-      return ColumnCondition::at_most(value.text);
+      return ColumnCondition::at_most(text);
     case Relation::above:
-      return ColumnCondition::above(value.text);
+      return ColumnCondition::above(text);
     case Relation::at_least:
-      return ColumnCondition::at_least(value.text);
+      return ColumnCondition::at_least(text);
     default:
-      return ColumnCondition::equal(value.text);
+      return ColumnCondition::equal(text);
   }
 }
 
@@ -288,8 +254,19 @@ class Parser {
                       column);
   }
 
-  static Expression comparison(const Column& column, Relation relation, const Token& value) {
-    Expression made = of(column, compare(relation, value));
+  Condition number_test(Relation relation, const Token& number) const {
+    const auto made = detail::number_condition(relation, number.text);
+    if (!made) {
+      fail(condition_, number.begin,
+           "the number " + detail::shown(number.text) + " is beyond the range of f64");
+    }
+    return *made;
+  }
+
+  Expression comparison(const Column& column, Relation relation, const Token& value) const {
+    const bool number = value.kind == Kind::number;
+    Expression made = number ? of(column, number_test(relation, value))
+                             : of(column, compare_text(relation, value.text));
     return relation == Relation::unequal ? !made : made;
   }
 
@@ -314,7 +291,7 @@ class Parser {
       const std::size_t at = tokens_.next().begin;
       const Token value = take_value();
       if (value.kind == Kind::number) {
-        numbers.push_back(with_number(value.text, [](auto n) { return Condition::equal(n); }));
+        numbers.push_back(number_test(Relation::equal, value));
       } else {
         texts.push_back(value.text);
       }
