@@ -202,6 +202,28 @@ TEST_CASE("forged flags: a picture calls no cell absent that exists") {
   }
 }
 
+TEST_CASE("forged flags: names and attributes are not hidden") {
+  const TempDir dir;
+  NamesBuilder names;
+  names.add("first");
+  WriteOptions options;
+  options.row_names = names.finish();
+  options.attributes = R"({"unit":"K"})";
+  MatrixWriter::create(dir / "m.dbdf", 1, 1, ValueType::u8, options).finish();
+  Bytes forged = test::read_bytes(dir / "m.dbdf");
+  constexpr std::uint32_t kHints = 4, kFlags = 44;
+  store_le(trailer_of(forged) + kFlags,
+           load_le<std::uint32_t>(trailer_of(forged) + kFlags) ^ kHints);
+  fuzz::sign_index(forged);
+  test::write_bytes(dir / "m.dbdf", forged);
+  for (const Check check : {Check::never, Check::always}) {
+    const Matrix m = Matrix::open(dir / "m.dbdf", checking(check));
+    CHECK(test::required_error(test::error_of([&] { m.row_names(); })).code() == Errc::corrupt);
+    CHECK(test::required_error(test::error_of([&] { m.attributes(); })).code() == Errc::corrupt);
+  }
+  CHECK(!verify(dir / "m.dbdf", Level::structure).findings.empty());
+}
+
 TEST_CASE("forged flags: statistics are not of other tiles") {
   const TempDir dir;
   constexpr std::uint32_t kRows = 60;  // 15 rows each would be as many tiles

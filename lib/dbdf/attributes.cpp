@@ -55,7 +55,6 @@ std::string read_attributes(const ByteSource& file, const Hint& hint) {
 
 std::function<std::string()> attributes_before(std::shared_ptr<const ByteSource> file,
                                                std::uint64_t first, const Trailer& trailer) {
-  if (!trailer.hints) return {};
   return [file = std::move(file), first, trailer]() -> std::string {
     const auto hint = find_hint(*file, first, trailer, kAttributesTag);
     return hint ? read_attributes(*file, *hint) : "";

@@ -57,7 +57,6 @@ std::shared_ptr<const NameTable> read_names(const std::shared_ptr<const ByteSour
 
 ReadNames names_before(std::shared_ptr<const ByteSource> file, std::uint64_t first,
                        const Trailer& trailer, const char* tag, std::uint64_t count) {
-  if (!trailer.hints) return {};
   return read_once(
       [file = std::move(file), first, trailer, tag, count]() -> std::shared_ptr<const Names> {
         return watched(*file, [&]() -> std::shared_ptr<const Names> {
