@@ -72,36 +72,54 @@ quiet=-Wno-maybe-uninitialized
 run_fixed=
 setarch -R true 2>/dev/null && run_fixed="setarch -R"
 
-will_log $main/meson-logs/testlog.json
-build $main "" -Dtests=true -Dpython=disabled -Doptimization=1 "${together[@]}" &&
-  run $main "unit made ranged threads cli interop fuzz tree faults neighbours"
-
-# Suites of other languages: scripts that say why they skip, and end with a line as ours does. They
-# keep one processor busy, so they run beside what follows.
-for suite in python browser js; do will_log "$main/$suite.log"; done
-for suite in python browser js; do tests/"$suite"/run.sh $main >"$main/$suite.log" 2>&1; done &
-
-# The programs of that build run again with libraries that the address and undefined-behaviour
+# The programs of the main build run again with libraries that the address and undefined-behaviour
 # sanitizers watch in place of their own: compiling only those takes half the time. One program is
 # watched itself, for what the public headers compile into their users. Checks that cost a fifth of the
 # time each are left to the fuzz targets' own build.
-will_log $main/meson-logs/testlog-asan-env.json
-will_log build-asan/meson-logs/testlog.json
-will_log $main/python-asan.log
-if build build-asan "library internal_library tests/fuzz/replay_views" -Dtests=true "${together[@]}" \
-  -Db_sanitize=address,undefined -Db_lundef=false -Doptimization=g \
-  "-Dcpp_args=['-fno-sanitize-recover=all', '-fno-sanitize=null,object-size,vptr,pointer-overflow', '$quiet']"; then
-  watched=$PWD/build-asan/lib
+build_watched() {
+  build build-asan "library internal_library tests/fuzz/replay_views" -Dtests=true "${together[@]}" \
+    -Db_sanitize=address,undefined -Db_lundef=false -Doptimization=g \
+    "-Dcpp_args=['-fno-sanitize-recover=all', '-fno-sanitize=null,object-size,vptr,pointer-overflow', '$quiet']"
+}
+
+run_watched() {
+  local watched=$PWD/build-asan/lib sanitizer
   sanitizer=$(ldd "$watched/libdapple_internal.so" | awk '$1 ~ /asan/ { print $3 }')
+  tests/python/run.sh $main "$watched" >$main/python-asan.log 2>&1 &
+  run build-asan "" fuzz_views
   if LD_LIBRARY_PATH=$watched ldd $main/tests/unit | grep -qF "$watched/libdapple_internal.so"; then
     run $main "unit fuzz" --logbase testlog-asan --timeout-multiplier 3 \
       --wrapper "env LD_PRELOAD=$sanitizer LD_LIBRARY_PATH=$watched"
   fi
-  run build-asan "" fuzz_views
-  tests/python/run.sh $main "$watched" >$main/python-asan.log 2>&1 &
-fi
+  wait
+}
 
+# Suites of other languages: scripts that say why they skip, and end with a line as ours does.
+run_languages() {
+  local suite
+  for suite in python browser js; do
+    tests/"$suite"/run.sh $main >"$main/$suite.log" 2>&1
+  done
+}
+
+will_log $main/meson-logs/testlog.json
+will_log $main/meson-logs/testlog-asan-env.json
+will_log build-asan/meson-logs/testlog.json
+for suite in python browser js python-asan; do will_log "$main/$suite.log"; done
+
+# Both builds at once, and then all tests: what waits for a file, a process or a last compiler leaves its
+# processor to others.
+mkdir -p $main
+build_watched >$main/watched.log 2>&1 &
+watched=$!
+if build $main "" -Dtests=true -Dpython=disabled -Doptimization=1 "${together[@]}"; then
+  tests/python/build.sh $main >"$main/python-build.log" 2>&1  # what it says, the suite says again
+  run_languages &
+  run $main "unit made ranged threads cli interop fuzz tree faults neighbours" &
+  wait $watched && run_watched >>$main/watched.log 2>&1
+fi
 wait
+cat $main/watched.log
 for suite in python browser js python-asan; do
   [ -f "$main/$suite.log" ] || continue
   echo "== $suite"

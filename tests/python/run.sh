@@ -19,21 +19,12 @@ if ! why=$(tests/python/make_venv.sh "$venv"); then
   echo "0 passed, 0 failed, $(grep -ho '^def test_' tests/python/test_*.py | wc -l) skipped"
   exit 0
 fi
-
-venv=$(cd "$venv" && pwd)
-PATH=$venv/bin:$PATH
-# Meson and ninja are the system's: the build folder is shared with the other tests.
-meson=/usr/bin/meson
-[ -x $meson ] || meson=meson
-if [ -f "$build/build.ninja" ]; then
-  $meson configure "$build" -Dpython=enabled
-else
-  $meson setup "$build" -Dpython=enabled >/dev/null
-fi
-if ! ninja -C "$build" pydapple; then
+if ! tests/python/build.sh "$build"; then
   echo "0 passed, 1 failed, 0 skipped"
   exit 1
 fi
+venv=$(cd "$venv" && pwd)
+PATH=$venv/bin:$PATH
 
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT

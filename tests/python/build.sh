@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# Builds pydapple in a build folder, with the packages of the venv there; does nothing when that was done.
+#
+#   tests/python/build.sh [BUILD-FOLDER]      default: build
+set -eu
+cd "$(dirname "$0")/../.."
+build=${1:-build}
+tests/python/make_venv.sh "$build/python-venv"
+PATH=$(cd "$build/python-venv" && pwd)/bin:$PATH
+# Tests may be running from the folder, which must not be configured beside them.
+ninja -C "$build" -n pydapple 2>/dev/null | grep -q "no work to do" && exit 0
+# Meson and ninja are the system's: the build folder is shared with the other tests.
+meson=/usr/bin/meson
+[ -x $meson ] || meson=meson
+if [ -f "$build/build.ninja" ]; then
+  $meson configure "$build" -Dpython=enabled
+else
+  $meson setup "$build" -Dpython=enabled >/dev/null
+fi
+ninja -C "$build" pydapple
