@@ -28,8 +28,9 @@ enum class Copy : std::uint8_t {
 };
 
 /// The cells of one block as values of type T: a view of the file when the block is dense and
-/// stored as T, otherwise a decoded copy that the tile owns. A view is valid while any copy of the
-/// Matrix or Frame lives. Const functions may be called from several threads at once.
+/// stored as T, a view of zeros when it is empty, otherwise a decoded copy that the tile owns. A
+/// view is valid while any copy of the Matrix or Frame lives. Const functions may be called from
+/// several threads at once.
 template <Value T>
 class Tile {
  public:

@@ -1,5 +1,6 @@
 #include "dapple/block.h"
 
+#include <algorithm>
 #include <limits>
 
 #include "lib/object/store.h"
@@ -117,6 +118,10 @@ std::optional<FetchedCells> Store::cells_in_place(std::uint64_t number, ValueTyp
 FetchedCells Store::cells(std::uint64_t number, ValueType type, Copy copy) const {
   if (const auto cells = cells_in_place(number, type)) return *cells;
   const Entry e = fetched_entry(number);
+  if (e.kind == BlockKind::empty) {  // every row is the same one
+    const std::uint64_t longest = std::min(schema_.cols, std::uint64_t{1} << 32);
+    return {zeros_.get(longest * sizeof(std::uint64_t)), e.rows, e.cols, 0};
+  }
   if (copy == Copy::forbidden) {
     fail(Errc::type_mismatch, e.offset,
          "block " + text(e.pos) + " is stored as " + stored_as(e) + ": reading it as " +

@@ -25,6 +25,7 @@
 #include "lib/object/checked_blocks.h"
 #include "lib/object/driver.h"
 #include "lib/object/schema.h"
+#include "lib/object/zero_row.h"
 
 namespace dapple::detail {
 
@@ -273,6 +274,7 @@ class Store {
   std::string note_;
   std::vector<std::string> contents_;
   mutable CheckedBlocks checked_;
+  mutable ZeroRow zeros_;
   mutable std::atomic<bool> uses_cache_{false};
   mutable std::atomic<bool> index_is_whole_{false};
   mutable std::optional<BlockIndex> truth_;  // made when the index leaves a cell uncovered
