@@ -222,7 +222,7 @@ TEST_CASE("dataset: a writer whose number was collected while it slept starts ag
         }
         const auto row = draft->schema().rows;
         const auto part = dataset::write_part(set, rows_from(folder, 36, 3, 4), {row, 0}, quick());
-        draft->add(impl::record_of(part), impl::prefix_of(set), impl::open_local);
+        draft->add(impl::record_of(part), impl::prefix_of(set));
         return draft;
       });
   CHECK(calls == 2);

@@ -36,6 +36,12 @@ bool is_stdin(const std::string& name) {
          !std::filesystem::is_regular_file(name, none);
 }
 
+/// True when --array names a member of a collection.
+bool names_members(const Input& input) {
+  const std::string name = input.name();
+  return has_ending(name, ".dds") || has_ending(name, ".dds/") || !list_members(input.file).empty();
+}
+
 }  // namespace
 
 std::string Input::name() const {
@@ -80,7 +86,7 @@ std::variant<Matrix, Frame> open_input(const Input& input, const Console& consol
     auto object = is_stdin(input.file) ? open_stream(STDIN_FILENO, input.name(), options)
                                        : open(input.file, options);
     OpenOptions flags = input.options;
-    if (!flags.array.empty() && !list_members(input.file).empty()) flags.array.clear();
+    if (!flags.array.empty() && names_members(input)) flags.array.clear();
     require_flags_of(base(object).format(), flags);
     return object;
   } catch (const Error& error) {

@@ -21,6 +21,7 @@ namespace dapple {
 class Matrix;
 class Frame;
 class RangeReader;
+class ObjectStore;
 enum class Axis : std::uint8_t;
 struct ConcatOptions;
 
@@ -143,6 +144,13 @@ std::variant<Matrix, Frame> open(std::span<const std::byte> bytes, std::string n
 /// for files without an index. What is read of the blocks is kept in bounded memory. Messages call
 /// it `name`. Throws what `open` throws, and what the reader throws.
 std::variant<Matrix, Frame> open(std::shared_ptr<const RangeReader> reader, std::string name,
+                                 OpenOptions options = {});
+
+/// Opens what `store` (range_reader.h) has under `name`: an object of any format, or a folder as
+/// `open` of a path does: a data set in its latest state, a collection's member, a Zarr hierarchy.
+/// Its parts are found in the store when they are touched. Throws what `open` throws, io when there
+/// is nothing of that name, and what the store throws.
+std::variant<Matrix, Frame> open(std::shared_ptr<const ObjectStore> store, const std::string& name,
                                  OpenOptions options = {});
 
 /// Opens what is left to read of the descriptor `fd`, for example a pipe, by copying it to an

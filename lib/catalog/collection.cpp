@@ -8,6 +8,7 @@
 
 #include "lib/base/bytes.h"
 #include "lib/dbdf/read/open_dbdf.h"
+#include "lib/io/http/http.h"
 #include "lib/io/local/local_file.h"
 #include "lib/io/window_source.h"
 
@@ -40,9 +41,14 @@ bool is_file_of_collection(std::string_view name) {
 
 /// The archive that a file is, if it is a collection.
 std::shared_ptr<ByteSource> archive_at(const std::string& path) {
+  std::shared_ptr<ByteSource> file;
   std::error_code none;
-  if (!std::filesystem::is_regular_file(path, none)) return nullptr;
-  auto file = LocalFile::open(path);
+  if (std::filesystem::is_regular_file(path, none)) file = LocalFile::open(path);
+  const std::string plain = http::is_address(path) ? http::shown(path) : "";
+  if (plain.ends_with(kCollectionEnding) || plain.ends_with(".zip")) {
+    file = http::find_address(path, {});
+  }
+  if (file == nullptr) return nullptr;
   const auto head = file->bytes(0, std::min<std::uint64_t>(file->size(), 64));
   if (recognise_collection({*file, head, {}}) == Match::no) return nullptr;
   return file;
@@ -51,7 +57,7 @@ std::shared_ptr<ByteSource> archive_at(const std::string& path) {
 /// The collection above PATH/NAME, and NAME.
 std::optional<std::pair<std::string, std::string>> split_member(const std::string& path) {
   std::error_code none;
-  if (std::filesystem::exists(path, none)) return std::nullopt;
+  if (http::is_address(path) || std::filesystem::exists(path, none)) return std::nullopt;
   for (std::size_t at = path.rfind('/'); at != path.npos && at > 0; at = path.rfind('/', at - 1)) {
     std::string above = path.substr(0, at), name = path.substr(at + 1);
     if (is_collection_folder(above) || archive_at(above) != nullptr) {
@@ -149,6 +155,12 @@ bool is_collection_folder(const std::string& path) {
   const std::string name =
       path.ends_with('/') ? path.substr(0, path.find_last_not_of('/') + 1) : path;
   return name.ends_with(kCollectionEnding) && std::filesystem::is_directory(name, none);
+}
+
+std::string member_file(const std::string& member) {
+  if (is_member_name(member)) return member + std::string(kMemberEnding);
+  throw Error(Errc::invalid_argument, "'" + member + "' is no name of a member of a collection",
+              "array");
 }
 
 std::string member_path(const std::string& folder, const std::string& member) {

@@ -35,6 +35,9 @@ std::string member_path(const std::string& folder, const std::string& member);
 /// of its file. Null where `find_member` finds nothing. Throws as `member_path`.
 std::shared_ptr<ByteSource> open_member(const std::string& path, const OpenOptions& options);
 
+/// The file of that member in the folder. Throws invalid_argument for a name that is none.
+std::string member_file(const std::string& member);
+
 Match recognise_collection(const Probe& probe);
 
 /// A member of a collection in a ZIP file: the one that is named, or the only one. Throws

@@ -13,6 +13,7 @@
 #include "lib/dbdf/header.h"
 #include "lib/dbdf/write/retile.h"
 #include "lib/io/hash.h"
+#include "lib/io/local/local_file.h"
 #include "lib/object/store.h"
 
 namespace dapple {
@@ -44,7 +45,7 @@ TileShape tile_of_part(const Source& source) {
 
 /// What `commit` compares.
 DatasetPart part_at(const std::filesystem::path& path, const dataset::Id& id, BlockPos at) {
-  const auto file = dataset::open_local(path.string());
+  const auto file = LocalFile::open(path.string());
   DatasetPart part;
   const Schema schema = dbdf::read_header(*file, part.header_bytes);
   part.name = dataset::part_name(id);
@@ -219,7 +220,7 @@ DatasetState compact(const std::filesystem::path& folder, std::uint64_t small,
                             if (latest == nullptr) impl::latest_state(folder);  // throws
                             auto draft = std::make_unique<impl::Draft>(*latest, replaced);
                             for (const DatasetPart& part : parts) {
-                              draft->add(impl::record_of(part), prefix, impl::open_local);
+                              draft->add(impl::record_of(part), prefix);
                             }
                             draft->require_apart(prefix);
                             return draft;

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "lib/catalog/collection.h"
-#include "lib/catalog/sources.h"
 #include "lib/codec/decompress.h"
 #include "lib/dataset/open_dataset.h"
 #include "lib/dbdf/header.h"
@@ -31,22 +30,6 @@ namespace detail {
 
 namespace {
 
-/// Parts are opened as the state was.
-std::shared_ptr<const Store> open_dataset_state(std::shared_ptr<ByteSource> file,
-                                                const OpenOptions& options) {
-  if (!file->has_path() && file->name().find('/') == std::string::npos) {  // bytes in memory
-    throw Error(Errc::unsupported, file->name(), std::nullopt,
-                "the parts of a data set are files beside this one; open it from its folder");
-  }
-  const auto open_part = [options](const std::string& name) {
-    auto part = open_source(name, options);
-    part->set_check(options.check);
-    part->map_and_close();
-    return part;
-  };
-  return dataset::open_state(std::move(file), options, open_part);
-}
-
 // The formats, with `info` as name, title, extensions, reads, writes, streams. If two are equally
 // sure of a file, the first one wins.
 constexpr std::array kTable = {
@@ -62,7 +45,7 @@ constexpr std::array kTable = {
            .lost = {.groups = true, .matrix_names = true}},
     Format{.info = {"dataset", "data set of many dbdf files", "", true, false, false},
            .recognise = dataset::recognise_state,
-           .open = open_dataset_state},
+           .open = dataset::open_state},
     Format{.info = {"btable", "BTable, sparse rows of f64", ".btable", true, true, true},
            .recognise = btable::recognise_btable,
            .parse = btable::parse_btable,

@@ -45,6 +45,11 @@ SharedStore open_reader(std::shared_ptr<const RangeReader> reader, std::string n
   return detail::open_store(detail::reader_source(std::move(reader), std::move(name)), options);
 }
 
+SharedStore open_object(const std::shared_ptr<const ObjectStore>& store, const std::string& name,
+                        const OpenOptions& options) {
+  return detail::open_store(detail::open_in_store(store, name, options), options);
+}
+
 SharedStore open_path(const std::filesystem::path& path, const OpenOptions& options) {
   const auto file = open_file(path, options);
   auto store = detail::watched(*file, [&] { return detail::open_store(file, options); });
@@ -84,6 +89,11 @@ std::variant<Matrix, Frame> open(std::span<const std::byte> bytes, std::string n
 std::variant<Matrix, Frame> open(std::shared_ptr<const RangeReader> reader, std::string name,
                                  OpenOptions options) {
   return detail::make_object(open_reader(std::move(reader), std::move(name), options));
+}
+
+std::variant<Matrix, Frame> open(std::shared_ptr<const ObjectStore> store, const std::string& name,
+                                 OpenOptions options) {
+  return detail::make_object(open_object(store, name, options));
 }
 
 std::variant<Matrix, Frame> open_stream(int fd, std::string name, OpenOptions options) {

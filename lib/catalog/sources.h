@@ -11,8 +11,12 @@
 namespace dapple::detail {
 
 /// Opens what has this name: the path of a file, an address, or a folder: a data set in its latest
-/// state, a collection or a Zarr hierarchy. Throws io, unsupported, and not_recognised for any
-/// other folder.
+/// state, a member of a collection or a Zarr hierarchy. An address is one of a folder if its path
+/// ends in a slash, or in .zarr. Throws io, unsupported, and not_recognised for any other folder.
 std::shared_ptr<ByteSource> open_source(const std::string& name, const OpenOptions& options);
+
+/// The same for what a store of the caller's has under this name.
+std::shared_ptr<ByteSource> open_in_store(const std::shared_ptr<const ObjectStore>& store,
+                                          const std::string& name, const OpenOptions& options);
 
 }  // namespace dapple::detail

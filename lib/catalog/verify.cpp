@@ -98,13 +98,14 @@ VerifyReport verify_dataset(const std::shared_ptr<detail::ByteSource>& file,
   std::shared_ptr<const detail::Store> store;
   collect([&] { store = format.open(file, options); });
   if (store == nullptr) return report;
-  const std::string folder = file->name().substr(0, file->name().rfind('/') + 1);
+  const std::string folder = detail::folder_prefix(file->name());
   collect([&] { dataset::Draft(*store).require_apart(folder); });
   const dataset::StateTables& tables = *store->state<dataset::OpenState>().tables;
   for (std::uint64_t i = 0; i < tables.head().parts; ++i) {
     collect([&] {
-      const auto part =
-          detail::open_source(folder + dataset::part_name(tables.part(i).id), options);
+      const std::string name = dataset::part_name(tables.part(i).id);
+      const auto part = file->beside(name);
+      if (part == nullptr) detail::throw_io(folder + name, "open", ENOENT);
       const auto found = detail::dbdf::verify_dbdf(part, level, progress).findings;
       report.findings.insert(report.findings.end(), found.begin(), found.end());
     });

@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "lib/dataset/commit.h"
+#include "lib/io/local/local_file.h"
 #include "lib/io/temporary.h"
 
 namespace dapple {
@@ -57,7 +58,7 @@ std::set<Id> parts_of_states(const std::filesystem::path& folder) {
   for (const std::uint64_t number : list_states(folder)) {
     const std::filesystem::path path = state_path(folder, number);
     try {
-      const StateTables tables(open_local(path.string()));
+      const StateTables tables(LocalFile::open(path.string()));
       for (std::uint64_t i = 0; i < tables.head().parts; ++i) ids.insert(tables.part(i).id);
     } catch (const Error& e) {  // another collector removed it
       if (e.code() != Errc::io || !is_gone(path)) throw;

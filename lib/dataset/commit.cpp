@@ -62,7 +62,7 @@ void wait_after(unsigned attempt) {
 
 std::shared_ptr<const Store> open_number(const std::filesystem::path& folder,
                                          std::uint64_t number) {
-  return open_state(LocalFile::open(state_path(folder, number).string()), {}, open_local);
+  return open_state(LocalFile::open(state_path(folder, number).string()), {});
 }
 
 }  // namespace
@@ -70,12 +70,6 @@ std::shared_ptr<const Store> open_number(const std::filesystem::path& folder,
 bool is_gone(const std::filesystem::path& path) {
   std::error_code none;
   return !std::filesystem::exists(path, none);
-}
-
-std::shared_ptr<ByteSource> open_local(const std::string& name) {
-  auto file = LocalFile::open(name);
-  file->map_and_close();
-  return file;
 }
 
 std::shared_ptr<const Store> find_latest(const std::filesystem::path& folder) {
@@ -132,7 +126,7 @@ std::string prefix_of(const std::filesystem::path& folder) { return (folder / ""
 namespace {
 
 std::unique_ptr<Draft> first_draft(const PartRecord& part, const std::string& prefix) {
-  const auto opened = open_part(prefix, part, prefix, open_local);
+  const auto opened = open_local_part(prefix, part);
   return std::make_unique<Draft>(dbdf::open_dbdf(opened->file, {})->schema());
 }
 
@@ -171,7 +165,7 @@ std::unique_ptr<Draft> with_parts(const Store* latest, std::span<const DatasetPa
       throw Error(Errc::invalid_argument, prefix + part.name, std::nullopt,
                   "the data set has this part already, in another place or with other bytes");
     }
-    draft->add(record, prefix, open_local);
+    draft->add(record, prefix);
   }
   const Schema& schema = draft->schema();
   const bool grows = options.rows > schema.rows || options.cols > schema.cols;

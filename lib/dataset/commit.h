@@ -11,9 +11,6 @@
 
 namespace dapple::detail::dataset {
 
-/// Opens a part or a state of a folder of this machine.
-std::shared_ptr<ByteSource> open_local(const std::string& name);
-
 /// The latest state; nullptr when there is none. Throws io, corrupt.
 std::shared_ptr<const Store> find_latest(const std::filesystem::path& folder);
 

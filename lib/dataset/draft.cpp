@@ -99,7 +99,7 @@ const PartRecord* Draft::find(const Id& id) const {
   return part == parts_.end() ? nullptr : &*part;
 }
 
-void Draft::add(const PartRecord& record, const std::string& folder, const OpenFile& open) {
+void Draft::add(const PartRecord& record, const std::string& folder) {
   if (parts_.size() + 1 >= kMostParts) {
     throw Error(
         Errc::unsupported, folder, std::nullopt,
@@ -109,7 +109,7 @@ void Draft::add(const PartRecord& record, const std::string& folder, const OpenF
     throw Error(Errc::invalid_argument, folder + part_name(record.id), std::nullopt,
                 "the part was removed, because it was in no state for a long time; write it again");
   }
-  const auto part = open_part(folder, record, folder, open);
+  const auto part = open_local_part(folder, record);
   const auto store = dbdf::open_dbdf(part->file, {});
   const Schema& schema = store->schema();
   if (store->index().origin() != IndexOrigin::embedded) {

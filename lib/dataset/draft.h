@@ -33,7 +33,7 @@ class Draft {
 
   /// Adds the blocks of a part. Throws invalid_argument when its type, labels or meanings are not
   /// those of the data set; corrupt when it is not the file that was written; io.
-  void add(const PartRecord& record, const std::string& folder, const OpenFile& open);
+  void add(const PartRecord& record, const std::string& folder);
   /// Makes the object at least as large as this.
   void grow(std::uint64_t rows, std::uint64_t cols);
   void set_doomed(std::vector<Id> doomed) { doomed_ = std::move(doomed); }

@@ -82,7 +82,11 @@ Match recognise_state(const Probe& probe) {
 }
 
 std::shared_ptr<const Store> open_state(std::shared_ptr<ByteSource> file,
-                                        const OpenOptions& options, const OpenFile& open) {
+                                        const OpenOptions& options) {
+  if (!file->has_folder()) {
+    throw Error(Errc::unsupported, file->name(), std::nullopt,
+                "the parts of a data set are files beside this one; open it from its folder");
+  }
   static const Driver kPlain = make_driver(false), kRecoding = make_driver(true);
   file->set_check(options.check);
   auto state = std::make_unique<OpenState>();
@@ -99,7 +103,7 @@ std::shared_ptr<const Store> open_state(std::shared_ptr<ByteSource> file,
   }
   dbdf::read_meanings(file, tables.head().body(), *trailer, schema);
   BlockIndex index = dbdf::index_at(file, *trailer, IndexOrigin::embedded);
-  auto parts = std::make_shared<PartFiles>(state->tables, open, file->fetches());
+  auto parts = std::make_shared<PartFiles>(state->tables);
   if (!options.read_ahead) parts->read_nothing_ahead();
   state->parts = parts;
   const Driver& driver = tables.head().maps == 0 ? kPlain : kRecoding;
@@ -111,18 +115,30 @@ std::filesystem::path state_path(const std::filesystem::path& folder, std::uint6
   return folder / (std::string(kStatePrefix) + std::to_string(number));
 }
 
+std::uint64_t state_number(std::string_view name) noexcept {
+  if (!name.starts_with(kStatePrefix)) return 0;
+  const std::string_view digits = name.substr(kStatePrefix.size());
+  const char* const end = digits.data() + digits.size();
+  std::uint64_t number = 0;
+  const auto [rest, error] = std::from_chars(digits.data(), end, number);
+  const bool plain = error == std::errc() && rest == end && !digits.starts_with('0');
+  return plain ? number : 0;
+}
+
+std::string latest_of(std::span<const std::string> names) {
+  const auto latest = std::max_element(
+      names.begin(), names.end(),
+      [](const auto& a, const auto& b) { return state_number(a) < state_number(b); });
+  return latest == names.end() || state_number(*latest) == 0 ? "" : *latest;
+}
+
 std::vector<std::uint64_t> list_states(const std::filesystem::path& folder) {
   std::vector<std::uint64_t> numbers;
   std::error_code reason;
   std::filesystem::directory_iterator file(folder, reason);
   for (; !reason && file != std::filesystem::directory_iterator(); file.increment(reason)) {
-    const std::string name = file->path().filename().string();
-    if (!name.starts_with(kStatePrefix)) continue;
-    const char* const end = name.data() + name.size();
-    std::uint64_t number = 0;
-    const auto [rest, error] = std::from_chars(name.data() + kStatePrefix.size(), end, number);
-    const bool plain = name == std::string(kStatePrefix) + std::to_string(number);
-    if (error == std::errc() && rest == end && number > 0 && plain) numbers.push_back(number);
+    const std::uint64_t number = state_number(file->path().filename().string());
+    if (number > 0) numbers.push_back(number);
   }
   if (reason) throw_io(folder.string(), "list", reason.value());
   std::sort(numbers.begin(), numbers.end());

@@ -4,6 +4,8 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -31,9 +33,15 @@ dbdf::Origin origin_of(const OpenPart& part, const Entry& entry, bool recoded);
 
 Match recognise_state(const Probe& probe);
 
-/// Reads the tables and the end of the file, and no part. Throws corrupt, unsupported, io.
+/// Reads the tables and the end of the file, and no part; those are opened beside it. Throws
+/// corrupt; unsupported for what is in no folder; io.
 std::shared_ptr<const Store> open_state(std::shared_ptr<ByteSource> file,
-                                        const OpenOptions& options, const OpenFile& open);
+                                        const OpenOptions& options);
+
+/// The number of the state that a file of this name is; 0 for any other name.
+std::uint64_t state_number(std::string_view name) noexcept;
+/// The name of the latest of these files that is a state; "" when none is.
+std::string latest_of(std::span<const std::string> names);
 
 /// The numbers of the states in a folder, ascending. Throws io.
 std::vector<std::uint64_t> list_states(const std::filesystem::path& folder);

@@ -1,12 +1,13 @@
 #include "lib/dataset/parts.h"
 
 #include <algorithm>
-#include <filesystem>
+#include <cerrno>
 #include <optional>
 #include <vector>
 
 #include "lib/dbdf/index_block.h"
 #include "lib/io/hash.h"
+#include "lib/io/local/local_file.h"
 #include "lib/io/owned_bytes.h"
 
 namespace dapple::detail::dataset {
@@ -25,7 +26,9 @@ std::shared_ptr<const OpenPart> open_part(const std::string& folder, const PartR
   const std::string name = folder + part_name(record.id);
   std::shared_ptr<ByteSource> file;
   try {
-    file = open(name);
+    file = open(part_name(record.id));
+    if (file == nullptr) throw_io(name, "open", ENOENT);
+    file->map_and_close();
   } catch (const Error& e) {
     throw Error(e.code(), e.file(), e.offset(),
                 e.detail() + "; it is a part of the data set " + state);
@@ -47,12 +50,16 @@ std::shared_ptr<const OpenPart> open_part(const std::string& folder, const PartR
   return std::make_shared<OpenPart>(OpenPart{record, std::move(file)});
 }
 
-PartFiles::PartFiles(std::shared_ptr<const StateTables> tables, OpenFile open, bool fetches)
+std::shared_ptr<const OpenPart> open_local_part(const std::string& folder,
+                                                const PartRecord& record) {
+  return open_part(folder, record, folder,
+                   [&](const std::string& file) { return LocalFile::open(folder + file); });
+}
+
+PartFiles::PartFiles(std::shared_ptr<const StateTables> tables)
     : ByteSource(tables->file().name(), {~std::uint64_t{0}, 0, 0}, tables->file().guarded()),
       tables_(std::move(tables)),
-      folder_(name().substr(0, name().rfind('/') + 1)),
-      open_(std::move(open)),
-      fetches_(fetches) {}
+      folder_(folder_prefix(name())) {}
 
 std::shared_ptr<const OpenPart> PartFiles::part(std::uint64_t number) const {
   return part_of(number << kOffsetBits, 0, false);
@@ -72,7 +79,8 @@ std::shared_ptr<const OpenPart> PartFiles::part_of(std::uint64_t offset, std::ui
     }
   }
   if (part == nullptr) {
-    auto opened = open_part(folder_, tables_->part(number), name(), open_);
+    auto opened = open_part(folder_, tables_->part(number), name(),
+                            [&](const std::string& file) { return tables_->file().beside(file); });
     const std::lock_guard lock(mutex_);
     if (!reads_ahead_) opened->file->read_nothing_ahead();
     Slot& slot = slots_[number];  // perhaps another thread was faster

@@ -13,7 +13,7 @@
 
 namespace dapple::detail::dataset {
 
-/// Opens a file of the folder by its whole name. Throws io.
+/// Opens a file of the folder by its name in it; nullptr when there is none. Throws io.
 using OpenFile = std::function<std::shared_ptr<ByteSource>(const std::string&)>;
 
 /// A part that was compared with what the state knows of it.
@@ -27,12 +27,16 @@ struct OpenPart {
 std::shared_ptr<const OpenPart> open_part(const std::string& folder, const PartRecord& record,
                                           const std::string& state, const OpenFile& open);
 
+/// The same in a folder of this machine, whose name ends in a slash.
+std::shared_ptr<const OpenPart> open_local_part(const std::string& folder,
+                                                const PartRecord& record);
+
 /// All parts, one above the other: byte b of part p is p * 2^44 + b. Bytes that are held keep their
 /// part open, and bytes that are kept for good (`at`) keep it open for good; of the others, those
 /// used last stay open.
 class PartFiles final : public ByteSource {
  public:
-  PartFiles(std::shared_ptr<const StateTables> tables, OpenFile open, bool fetches);
+  explicit PartFiles(std::shared_ptr<const StateTables> tables);
 
   /// Opens it if it is not open. Throws io, corrupt.
   std::shared_ptr<const OpenPart> part(std::uint64_t number) const;
@@ -42,7 +46,7 @@ class PartFiles final : public ByteSource {
   void will_need(std::span<const Range> ranges) const noexcept override;
   bool may_wait() const noexcept override { return true; }
   bool is_in_use() const noexcept override { return true; }
-  bool fetches() const noexcept override { return fetches_; }
+  bool fetches() const noexcept override { return tables_->file().fetches(); }
   void read_nothing_ahead() const noexcept override;
   void prepare_thread() const noexcept override { tables_->file().prepare_thread(); }
   bool is_intact() const noexcept override;
@@ -61,8 +65,6 @@ class PartFiles final : public ByteSource {
 
   std::shared_ptr<const StateTables> tables_;
   std::string folder_;
-  OpenFile open_;
-  bool fetches_;
   mutable std::mutex mutex_;  // guards the following
   mutable std::unordered_map<std::uint64_t, Slot> slots_;
   mutable std::uint64_t clock_ = 0;

@@ -12,6 +12,11 @@ ByteSource::ByteSource(std::string name, const Identity& identity, bool guarded)
 
 ByteSource::~ByteSource() = default;
 
+std::vector<std::string> ByteSource::folders_beside(const std::string& folder) const {
+  throw Error(Errc::unsupported, folder_prefix(name_) + folder, std::nullopt,
+              "nothing can be listed here; name what is to be opened");
+}
+
 Error ByteSource::changed(const std::string& reading) const {
   return Error(Errc::io, name_, std::nullopt, "it was changed while " + reading + " was read");
 }

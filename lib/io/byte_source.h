@@ -15,6 +15,7 @@
 #include <string_view>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "dapple/error.h"
 #include "dapple/region.h"
@@ -108,6 +109,18 @@ class ByteSource {
   virtual bool times_tell() const noexcept { return true; }
   /// What has this name followed by `ending`, for example ".dpx"; nullptr when there is none.
   virtual std::shared_ptr<ByteSource> sibling(std::string_view) const { return nullptr; }
+  /// True when this is in a folder, others of which `beside` opens.
+  virtual bool has_folder() const noexcept { return has_path(); }
+  /// What has this name in the folder of this, or with slashes in folders of that; nullptr when
+  /// there is none. Opened as this was. `front`: how many of its first bytes will be needed at
+  /// once; 0: what is at its end. Throws io.
+  virtual std::shared_ptr<ByteSource> beside(const std::string&,
+                                             std::uint64_t /*front*/ = 0) const {
+    return nullptr;
+  }
+  /// The names of the folders directly in a folder beside this, or ("") in its own, in order.
+  /// Throws unsupported where nothing can be listed; io.
+  virtual std::vector<std::string> folders_beside(const std::string& folder) const;
   /// True when `name` is the path of a file of this machine.
   virtual bool has_path() const noexcept { return false; }
   /// The file that this is; nullptr for anything else.
@@ -201,5 +214,10 @@ inline constexpr char kCopyEnding[] = ".dpc";
 
 /// Throws io with the system's reason for `errno_value`: "cannot <action>: <reason>".
 [[noreturn]] void throw_io(const std::string& file, std::string_view action, int errno_value);
+
+/// A name up to its last slash; "" for one without.
+inline std::string folder_prefix(const std::string& name) {
+  return name.substr(0, name.rfind('/') + 1);
+}
 
 }  // namespace dapple::detail

@@ -143,3 +143,66 @@ def test_pickles_open_it_through_the_same_store(far, tmp_path):
     (tmp_path / "m.dbdf").write_bytes(data[:-8] + bytes(8))
     with pytest.raises((dp.StaleError, OSError)):
         pickle.loads(sent)
+
+
+@pytest.fixture(params=["fs", "store"])
+def folder(request, tmp_path):
+    """A folder of this machine, and a store that has its files, as an option of `open`."""
+    root = tmp_path / "far"
+    root.mkdir()
+
+    def stored():
+        files = {str(p.relative_to(root)): p.read_bytes() for p in root.rglob("*") if p.is_file()}
+        if request.param == "fs":
+            fs = fsspec.filesystem("memory", skip_instance_cache=True)
+            fs.store.clear()
+            fs.pipe({f"/bucket/{name}": data for name, data in files.items()})
+            return {"fs": fs}, "/bucket/"
+        store = obstore.store.MemoryStore()
+        for name, data in files.items():
+            obstore.put(store, name, data)
+        return {"store": store}, ""
+
+    return root, stored
+
+
+def test_a_data_set_in_a_store_is_opened_in_its_latest_state(folder):
+    root, stored = folder
+    a = cells((90, 7), "f8", density=1)
+    for begin in (0, 30, 60):
+        dp.dataset.append(str(root / "set"), a[begin : begin + 30], sync=False)
+    through, bucket = stored()
+    m = dp.open(bucket + "set", **through)
+    assert m.format == "dataset" and np.array_equal(m[:], a)
+    assert m.path == bucket + "set/dataset-3"
+    assert np.array_equal(dp.open(m.path, **through)[5:70], a[5:70])
+    assert dp.open(bucket + "set/dataset-1", **through).shape == (30, 7)
+
+
+def test_parts_that_are_gone_or_replaced_are_named(folder):
+    root, stored = folder
+    dp.dataset.append(str(root / "set"), np.ones((400, 300)), kind="dense", narrow=False, sync=False)
+    part = max((root / "set").glob("part-*"))
+    data = part.read_bytes()
+    part.unlink()
+    through, bucket = stored()
+    with pytest.raises(FileNotFoundError, match=rf"{part.name}.*dataset-1"):
+        dp.open(bucket + "set", **through)[:]
+    part.write_bytes(data[:-20] + bytes(20))
+    through, bucket = stored()
+    with pytest.raises(dp.CorruptError, match=rf"{part.name}.*dataset-1"):
+        dp.open(bucket + "set", **through)[:]
+
+
+def test_zarr_and_collections_in_a_store(folder):
+    zarr = pytest.importorskip("zarr")
+    root, stored = folder
+    a = cells((40, 30), "i4", density=0.5)
+    group = zarr.open_group(root / "g.zarr", mode="w")
+    group.create_array("deep/x", shape=a.shape, chunks=(7, 11), dtype="i4")[:] = a
+    dp.write_collection(root / "c.dds", {"X": a, "layers/b": 2 * a})
+    through, bucket = stored()
+    assert np.array_equal(dp.open(bucket + "g.zarr", **through)[:], a)
+    assert np.array_equal(dp.open(bucket + "c.dds", array="layers/b", **through)[:], 2 * a)
+    with pytest.raises(dp.NotRecognisedError):
+        dp.open(bucket + "c.dds", **through)

@@ -1,7 +1,7 @@
 """The extension: what the modules of the package are built on. Use those, not this."""
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -235,10 +235,7 @@ class Writer:
     def abort(self) -> None: ...
 
 def open(path: str | os.PathLike[str], options: OpenOptions, far: bool, /) -> Matrix | Frame: ...
-def open_ranges(
-    read: Callable[[Sequence[tuple[int, int]]], Sequence[Any]], size: int, name: str,
-    options: OpenOptions, /,
-) -> Matrix | Frame: ...  # fmt: skip
+def open_far(store: Any, name: str, options: OpenOptions, /) -> Matrix | Frame: ...
 def convert(
     handle: Object, out: str | os.PathLike[str], rows: tuple[int, int] | None,
     cols: list[int] | None, to: str, dtype: Any, allow_loss: bool, absent: int,

@@ -63,12 +63,13 @@ def open(
             collection; or as a string its http or https address, or an
             address that fsspec knows (``"s3://bucket/key"``); or its name in `fs` or `store`. Of
             what is far away only the ranges that are needed are fetched, and one state of it is
-            read, or OSError raised.
+            read, or OSError raised. Web servers list no folder: of a data set there give the
+            address of a state.
         format: one of `formats()`; told from the bytes and the name if not given. Parquet and
             Arrow's files are none of them: `convert` reads those.
         array: which of several arrays in an .npz archive, or the path of a data set or group in an
-            HDF5 file or a Zarr folder; of a Zarr array of more than two dimensions with a slice:
-            ``"temp[5,:,:]"``.
+            HDF5 file or a Zarr hierarchy, or the member of a collection; of a Zarr array of more
+            than two dimensions with a slice: ``"temp[5,:,:]"``.
         check: when the hash of a block is compared with its bytes.
         guard: True: a file that is cut short while it is open makes reads raise OSError; without
             it, touching what is gone ends the process with SIGBUS.
@@ -120,11 +121,13 @@ def open(
     options = {key: value for key, value in given.items() if value != defaults.get(key)}
     name = file_name(path)
     made: Matrix | Frame
-    reader = remote.reader_of(name, fs, store)
-    if reader is not None:
-        chosen = open_options(options)
-        handle = _core.open_ranges(reader.read, reader.version[0], reader.name, chosen)
+    far_away = remote.objects_of(name, fs, store)
+    if far_away is not None:
+        objects, inside = far_away
+        handle = _core.open_far(objects, inside, open_options(options))
         made = Matrix(handle) if isinstance(handle, _core.Matrix) else Frame(handle)
+        found, reader = objects.opened[0]  # of a folder the file in it, so of a data set one state
+        name = name if found == inside else name.rstrip("/") + found[len(inside.rstrip("/")) :]
         made._remember(name, options, reader.version, {"fs": fs, "store": store})
         return made
     name = remote.local_path(name, fs)

@@ -1,4 +1,4 @@
-// Objects whose bytes Python reads in ranges: remote.py has the readers.
+// Objects whose bytes Python reads in ranges: remote.py has the stores and their readers.
 #include <cstring>
 #include <string>
 #include <utility>
@@ -65,18 +65,42 @@ class PythonReader final : public dapple::RangeReader {
   nb::callable read_;
 };
 
-nb::object open_ranges(nb::callable read, std::uint64_t size, std::string name,
-                       const dapple::OpenOptions& options) {
-  auto reader = std::make_shared<const PythonReader>(size, std::move(read));
+/// Calls find(name), which gives None or a reader, and list(folder).
+class PythonStore final : public dapple::ObjectStore {
+ public:
+  explicit PythonStore(nb::object store) : store_(std::move(store)) {}
+  ~PythonStore() override {
+    const nb::gil_scoped_acquire acquire;
+    store_.reset();
+  }
+
+  std::shared_ptr<const dapple::RangeReader> find(const std::string& name) const override {
+    const nb::gil_scoped_acquire acquire;
+    const nb::object reader = store_.attr("find")(name);
+    if (reader.is_none()) return nullptr;
+    return std::make_shared<const PythonReader>(nb::cast<std::uint64_t>(reader.attr("size")),
+                                                nb::cast<nb::callable>(reader.attr("read")));
+  }
+  std::vector<std::string> list(const std::string& folder) const override {
+    const nb::gil_scoped_acquire acquire;
+    return nb::cast<std::vector<std::string>>(store_.attr("list")(folder));
+  }
+
+ private:
+  nb::object store_;
+};
+
+nb::object open_far(nb::object store, const std::string& name, const dapple::OpenOptions& options) {
+  auto objects = std::make_shared<const PythonStore>(std::move(store));
   auto opened = [&] {
     const WithoutGil release;
-    return dapple::open(std::move(reader), std::move(name), options);
+    return dapple::open(std::move(objects), name, options);
   }();
   return to_handle(std::move(opened), true);
 }
 
 }  // namespace
 
-void bind_remote(nb::module_& m) { m.def("open_ranges", &open_ranges); }
+void bind_remote(nb::module_& m) { m.def("open_far", &open_far); }
 
 }  // namespace pydapple

@@ -25,13 +25,25 @@ Range = tuple[int, int]  # first byte, number of bytes
 
 
 class Reader(Protocol):
-    """Bytes that are read in ranges, as `_core.open_ranges` takes them."""
+    """An object that is read in ranges."""
 
-    name: str
+    size: int
     version: Version
 
     def read(self, ranges: Sequence[Range]) -> list[Any]:
         """The bytes of each range, in order. Raises OSError when the object was replaced."""
+
+
+class Objects(Protocol):
+    """What one call of `open` reads, as `_core.open_far` takes it."""
+
+    opened: list[tuple[str, Reader]]  # what was found, the object itself before its parts
+
+    def find(self, name: str) -> Reader | None:
+        """The object of that name; None when there is none."""
+
+    def list(self, folder: str) -> list[str]:
+        """What is directly in a folder, which ends in a slash; folders end in one."""
 
 
 def is_address(path: str) -> bool:
@@ -39,8 +51,8 @@ def is_address(path: str) -> bool:
     return path.lower().startswith(("http://", "https://"))
 
 
-def reader_of(path: str, fs: Any, store: Any) -> Reader | None:
-    """The reader of an object far away; None for what the library opens by its name.
+def objects_of(path: str, fs: Any, store: Any) -> tuple[Objects, str] | None:
+    """Where an object far away is, and its name there; None for what the library opens by its name.
 
     Raises InvalidArgumentError for both a file system and a store, UnsupportedError for an address
     that nothing installed here knows.
@@ -48,13 +60,13 @@ def reader_of(path: str, fs: Any, store: Any) -> Reader | None:
     if fs is not None and store is not None:
         raise InvalidArgumentError("give fs= or store=, not both")
     if store is not None:
-        return StoreReader(store, path)
+        return StoreObjects(store), path
     if fs is None:
         scheme, found, _ = path.partition("://")
         if not found or not scheme.isalnum() or is_address(path):
             return None
         fs, path = _file_system(path, scheme)
-    return None if _is_local(fs) else FileSystemReader(fs, path)
+    return None if _is_local(fs) else (FileSystemObjects(fs), path)
 
 
 def local_path(path: str, fs: Any) -> str:
@@ -82,13 +94,40 @@ def shown(address: str) -> str:
     return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
 
 
-class StoreReader:
-    """An object in a store of obstore."""
+class StoreObjects:
+    """The objects in a store of obstore."""
 
+    def __init__(self, store: Any) -> None:
+        self._store = store
+        self.opened: list[tuple[str, Reader]] = []
+
+    def find(self, name: str) -> Reader | None:
+        """As `Objects.find`. One request."""
+        try:
+            made = _StoreReader(self._store, name)
+        except FileNotFoundError:
+            return None
+        self.opened.append((name, made))
+        return made
+
+    def list(self, folder: str) -> list[str]:
+        """As `Objects.list`."""
+        import obstore
+
+        try:
+            found = obstore.list_with_delimiter(self._store, folder or None)
+        except Exception as error:
+            raise _failed(folder, error) from None
+        names = [one["path"] for one in found["objects"]]
+        folders = [one.rstrip("/") + "/" for one in found["common_prefixes"]]
+        return [one.removeprefix(folder) for one in names + folders]
+
+
+class _StoreReader:
     def __init__(self, store: Any, path: str) -> None:
         import obstore
 
-        self.name = path
+        self._name = path
         self._store = store
         self._get = obstore.get
         try:
@@ -101,47 +140,80 @@ class StoreReader:
                 f"{path}: the store gives the object no tag, so that nobody could see that it is "
                 "replaced; download it first"
             )
-        self.version: Version = (head["size"], self._tag)
+        self.size: int = head["size"]
+        self.version: Version = (self.size, self._tag)
 
     def read(self, ranges: Sequence[Range]) -> list[Any]:
         """As `Reader.read`: several requests at once."""
-        return _in_pieces(self._one, ranges, self.name)
+        return _in_pieces(self._one, ranges, self._name)
 
     def _one(self, piece: Range) -> Any:
         first, size = piece
         options = {"range": (first, first + size), "if_match": self._tag}
-        return self._get(self._store, self.name, options=options).bytes()
+        return self._get(self._store, self._name, options=options).bytes()
 
 
-class FileSystemReader:
-    """A file of a file system of fsspec."""
+class FileSystemObjects:
+    """The files of a file system of fsspec."""
 
+    def __init__(self, fs: Any) -> None:
+        self._fs = fs
+        self.opened: list[tuple[str, Reader]] = []
+
+    def find(self, name: str) -> Reader | None:
+        """As `Objects.find`."""
+        try:
+            made = _FileReader(self._fs, name)
+        except (FileNotFoundError, IsADirectoryError):
+            return None
+        self.opened.append((name, made))
+        return made
+
+    def list(self, folder: str) -> list[str]:
+        """As `Objects.list`."""
+        try:
+            self._fs.invalidate_cache(folder.rstrip("/"))
+            found = self._fs.ls(folder.rstrip("/"), detail=True)
+        except FileNotFoundError:
+            return []
+        except Exception as error:
+            raise _failed(folder, error) from None
+        return [
+            one["name"].rstrip("/").rpartition("/")[2] + "/" * (one["type"] == "directory")
+            for one in found
+        ]
+
+
+class _FileReader:
     def __init__(self, fs: Any, path: str) -> None:
-        self.name = path
+        self._name = path
         self._fs = fs
         self.version = self._now()
+        self.size = self.version[0]
 
     def read(self, ranges: Sequence[Range]) -> list[Any]:
         """As `Reader.read`: one call of the file system, and one for the state."""
         try:
             starts = [first for first, _ in ranges]
             ends = [first + size for first, size in ranges]
-            got = self._fs.cat_ranges([self.name] * len(starts), starts, ends, on_error="raise")
+            got = self._fs.cat_ranges([self._name] * len(starts), starts, ends, on_error="raise")
         except Exception as error:
-            raise _failed(self.name, error) from None
+            raise _failed(self._name, error) from None
         if self._now() != self.version:
             detail = "the object was replaced while it was read; open it again"
-            raise from_code("io", detail, self.name, None, 0)
+            raise from_code("io", detail, self._name, None, 0)
         return list(got)
 
     def _now(self) -> Version:
         try:
-            self._fs.invalidate_cache(self._fs._parent(self.name))
-            about = self._fs.info(self.name)
+            self._fs.invalidate_cache(self._fs._parent(self._name))
+            about = self._fs.info(self._name)
         except Exception as error:
-            raise _failed(self.name, error) from None
-        if about.get("type") == "directory" or about.get("size") is None:
-            raise UnsupportedError(f"{self.name}: this is no file of a known size")
+            raise _failed(self._name, error) from None
+        if about.get("type") == "directory":
+            raise IsADirectoryError(self._name)
+        if about.get("size") is None:
+            raise UnsupportedError(f"{self._name}: this is no file of a known size")
         keys = ("ETag", "etag", "e_tag", "version_id", "generation", "md5", "mtime", "created")
         return int(about["size"]), repr([about.get(key) for key in (*keys, "LastModified")])
 

@@ -126,7 +126,7 @@ std::shared_ptr<const ArrayData::Bytes> ArrayData::load(std::uint64_t i, std::ui
 std::optional<ArrayData::Bytes> ArrayData::stored_chunk(const Extents& place,
                                                         std::string& key) const {
   key = key_of(place);
-  const auto file = keys_->open(key);
+  const auto file = keys_->open(key, metadata_.items() * metadata_.type.size + kCrcBytes);
   if (file == nullptr) return std::nullopt;
   return read_part(*file, 0, file->size());
 }
@@ -141,7 +141,7 @@ std::optional<ArrayData::Bytes> ArrayData::shard_part(const Extents& place,
     inside[d] = place[d] % counts[d];
   }
   key = key_of(shard);
-  const auto file = keys_->open(key);
+  const auto file = keys_->open(key, 0);
   if (file == nullptr) return std::nullopt;
   const Place found = (*shard_index(shard, key, *file))[number_of(inside, counts)];
   if (found.offset == kMissing) return std::nullopt;

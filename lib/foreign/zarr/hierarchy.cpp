@@ -11,6 +11,8 @@ namespace dapple::detail::zarr {
 
 namespace {
 
+constexpr std::uint64_t kUsual = 256 << 10;  // bytes of metadata, at most
+
 /// The member of an object, taken out of it; null when there is none.
 Json take(Json& object, std::string_view name) {
   const Json* const found = object.find(name);
@@ -55,7 +57,7 @@ Hierarchy::Hierarchy(std::shared_ptr<const Keys> keys) : keys_(std::move(keys)) 
 }
 
 std::optional<Json> Hierarchy::read(const std::string& key) const {
-  const auto file = keys_->open(key);
+  const auto file = keys_->open(key, kUsual);
   if (file == nullptr) return std::nullopt;
   if (file->size() > Json::kMost) {
     throw Error(Errc::unsupported, keys_->shown(key), std::nullopt,

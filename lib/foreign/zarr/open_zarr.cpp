@@ -17,9 +17,6 @@ namespace dapple::detail::zarr {
 
 namespace {
 
-// Of version 3, or 2.
-constexpr std::array kMetadata = {"zarr.json", ".zgroup", ".zarray", ".zmetadata"};
-
 /// What can be opened in a hierarchy.
 struct Found {
   std::string path;
@@ -180,14 +177,16 @@ std::string metadata_in(const std::string& folder) {
 }
 
 Match recognise_zarr(const Probe& probe) {
-  const std::string name = std::filesystem::path(probe.file.name()).filename().string();
+  const std::string& path = probe.file.name();
+  const std::string name = path.substr(folder_prefix(path).size());
   const bool known = std::find(kMetadata.begin(), kMetadata.end(), name) != kMetadata.end();
-  return known && probe.file.has_path() ? Match::by_content : Match::no;
+  if (known && probe.file.has_folder()) return Match::by_content;
+  return probe.extension == ".zip" && archive_root(probe.file) ? Match::by_content : Match::no;
 }
 
 std::shared_ptr<const Store> open_zarr(std::shared_ptr<ByteSource> file,
                                        const OpenOptions& options) {
-  const Hierarchy hierarchy(folder_keys(*file));
+  const Hierarchy hierarchy(keys_of(file));
   auto [path, parts] = split_slice(options.array);
   std::vector<std::string> all;
   path = checked_path(path);

@@ -2,6 +2,7 @@
 // tables.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <string>
 
@@ -11,10 +12,13 @@
 
 namespace dapple::detail::zarr {
 
+/// What makes a folder a Zarr hierarchy: the metadata of its root, of version 3, or 2.
+inline constexpr std::array kMetadata = {"zarr.json", ".zgroup", ".zarray", ".zmetadata"};
+
 Match recognise_zarr(const Probe& probe);
 
-/// Opens the hierarchy to which `file`, the metadata of its root, belongs. Throws corrupt,
-/// unsupported, invalid_argument, io.
+/// Opens the hierarchy that is in `file`, a ZIP archive, or whose root has this metadata. Throws
+/// corrupt, unsupported, invalid_argument, io.
 std::shared_ptr<const Store> open_zarr(std::shared_ptr<ByteSource> file,
                                        const OpenOptions& options);
 

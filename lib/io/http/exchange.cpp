@@ -99,7 +99,10 @@ void Exchange::add_headers() {
     if (longer == nullptr) throw std::bad_alloc();
     headers_ = longer;
   };
-  add("Range: bytes=" + std::to_string(offset_) + '-' + std::to_string(offset_ + to_.size() - 1));
+  const std::string size = std::to_string(to_.size());
+  add("Range: bytes=" +
+      (offset_ == kEnd ? '-' + size
+                       : std::to_string(offset_) + '-' + std::to_string(offset_ + to_.size() - 1)));
   if (opened_ == nullptr) return;
   // A weak tag never matches; it is compared with that of the answer.
   if (!opened_->etag.empty() && !opened_->etag.starts_with("W/")) {
@@ -203,7 +206,8 @@ void Exchange::require_range() {
   }
   if (opened_ == nullptr)
     wanted_ = static_cast<std::size_t>(std::min<std::uint64_t>(*size, wanted_));
-  if (*first != offset_ || *last != offset_ + wanted_ - 1 || wanted_ == 0) {
+  const std::uint64_t wanted_first = offset_ == kEnd ? *size - wanted_ : offset_;
+  if (*first != wanted_first || *last != wanted_first + wanted_ - 1 || wanted_ == 0) {
     fail("the server answers with other bytes than it was asked for: " + content_range_);
   }
   in_range_ = true;
@@ -233,30 +237,30 @@ bool Exchange::is_empty_object() const {
 }
 
 Exchange::Next Exchange::finish(CURLcode result) {
+  answer_ = status();
   if (thrown_) std::rethrow_exception(thrown_);
   why_ = curl_.curl_easy_strerror(result);
   if (is_broken(result)) return Next::retry;
   if (result != CURLE_OK) fail();
-  const long answer = status();
-  why_ = "the server answers with status " + std::to_string(answer);
-  if (answer == 200) take_body({});  // without any
-  if (answer == 206) {
+  why_ = "the server answers with status " + std::to_string(answer_);
+  if (answer_ == 200) take_body({});  // without any
+  if (answer_ == 206) {
     require_range();
     if (received_ == wanted_) return Next::nothing;
     why_ = "the server sends fewer bytes than it was asked for";
     return Next::retry;
   }
-  if (answer == 416 && is_empty_object()) return Next::nothing;
-  if (answer == 412 || answer == 416) {
+  if (answer_ == 416 && is_empty_object()) return Next::nothing;
+  if (answer_ == 412 || (answer_ == 416 && opened_ != nullptr)) {
     fail("the object has been replaced since it was opened; open it again");
   }
   const char* location = nullptr;
   curl_.curl_easy_getinfo(easy_, CURLINFO_REDIRECT_URL, &location);
-  if (is_redirection(answer) && location != nullptr) {
+  if (is_redirection(answer_) && location != nullptr) {
     next_address_ = location;
     return Next::follow;
   }
-  if (!is_passing(answer)) fail();
+  if (!is_passing(answer_)) fail();
   curl_off_t seconds = 0;
   curl_.curl_easy_getinfo(easy_, CURLINFO_RETRY_AFTER, &seconds);
   retry_after_ = seconds;

@@ -24,6 +24,9 @@ class Exchange {
   /// What comes after a transfer.
   enum class Next { nothing, follow, retry };
 
+  /// In place of an offset: the last bytes of the object, whatever its size.
+  static constexpr std::uint64_t kEnd = ~std::uint64_t{0};
+
   /// Asks for as many bytes from `offset` on as `to` has. With `opened` they have to be of that
   /// version; without, any version will do, and may have fewer bytes.
   Exchange(const CurlApi& curl, const std::string& address, std::uint64_t offset,
@@ -45,6 +48,12 @@ class Exchange {
   /// What the server said of the object, and how many bytes came, after the last transfer.
   const Version& version() const noexcept { return version_; }
   std::size_t received() const noexcept { return received_; }
+  /// Where in the object they are.
+  std::uint64_t first_byte() const noexcept {
+    return offset_ == kEnd ? version_.size - received_ : offset_;
+  }
+  /// The status of the last answer, which `finish` saw; 0: none came.
+  long answer() const noexcept { return answer_; }
   /// How long the server wants to be left alone, in seconds; 0: it did not say.
   std::int64_t retry_after() const noexcept { return retry_after_; }
 
@@ -82,6 +91,7 @@ class Exchange {
   std::uint64_t header_bytes_ = 0, ignored_bytes_ = 0;
   std::size_t wanted_ = 0, received_ = 0;
   std::int64_t retry_after_ = 0;
+  long answer_ = 0;
   bool in_range_ = false;      // content_range_ is what was asked for
   std::exception_ptr thrown_;  // in a callback
 };

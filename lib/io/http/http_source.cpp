@@ -15,13 +15,14 @@
 #include <utility>
 
 #include "dapple/error.h"
+#include "lib/base/bytes.h"
 #include "lib/io/http/http.h"
 
 namespace dapple::detail::http {
 
 namespace {
 
-constexpr std::uint64_t kEnd = 64 << 10;   // what is fetched of each end at once
+constexpr std::uint64_t kEnd = 64 << 10;   // what is fetched of the end at once
 constexpr std::uint64_t kPiece = 4 << 20;  // larger ranges are fetched in pieces, side by side
 constexpr std::size_t kInFlight = 16;
 constexpr unsigned kTries = 3;
@@ -165,7 +166,7 @@ void Connections::run(std::span<const std::unique_ptr<Exchange>> exchanges) {
 }
 
 HttpSource::HttpSource(const CurlApi& curl, const std::string& address, const Version& version,
-                       std::unique_ptr<Connections> connections)
+                       std::shared_ptr<Connections> connections)
     : RangedSource(shown(address), {version.size}, {.unit = kEnd, .gap = 256 << 10}),
       curl_(curl),
       address_(address),
@@ -173,11 +174,6 @@ HttpSource::HttpSource(const CurlApi& curl, const std::string& address, const Ve
       connections_(std::move(connections)) {}
 
 HttpSource::~HttpSource() = default;
-
-void HttpSource::set_cache(std::unique_ptr<const PieceCache> cache, CacheFolder folder) noexcept {
-  cache_ = std::move(cache);
-  folder_ = std::move(folder);
-}
 
 void HttpSource::fetch(std::span<const Part> parts) const {
   if (cache_ == nullptr) return fetch_from_server(parts);
@@ -253,26 +249,40 @@ void HttpSource::fetch_from_server(std::span<const Part> parts) const {
   if (!exchanges.empty()) connections_->run(exchanges);
 }
 
-void HttpSource::know_ends(std::span<const std::byte> first) const {
-  std::vector<std::byte> head(first.empty() ? static_cast<std::size_t>(std::min(size(), kEnd)) : 0);
-  const std::uint64_t known = std::max<std::uint64_t>(head.size(), first.size());
-  const std::uint64_t begin = std::max(known, size() - std::min(size(), kEnd));
-  std::vector<std::byte> tail(static_cast<std::size_t>(size() - begin));
-  std::vector<Part> parts;
-  if (!head.empty()) parts.push_back({0, head});
-  if (!tail.empty()) parts.push_back({begin, tail});
-  if (!parts.empty()) fetch(parts);
-  know(0, head.empty() ? first : head);
-  know(begin, tail);
-  if (cache_ != nullptr && !first.empty()) cache_->write(0, first);
+void HttpSource::take(std::uint64_t offset, std::span<const std::byte> bytes) const {
+  know(offset, bytes);
+  if (cache_ == nullptr) return;
+  constexpr std::uint64_t kKept = PieceCache::kPiece;
+  const std::uint64_t end = offset + bytes.size();
+  for (std::uint64_t at = round_up(offset, kKept); at < end; at += kKept) {
+    const std::uint64_t n = std::min(kKept, size() - at);
+    if (n <= end - at) cache_->write(at / kKept, bytes.subspan(at - offset, n));
+  }
+}
+
+void HttpSource::know_end() const {
+  const std::uint64_t begin = (size() - std::min(size(), kEnd)) / kEnd * kEnd;
+  std::vector<std::byte> end(static_cast<std::size_t>(size() - begin));
+  const Part part{begin, end};
+  if (!end.empty()) fetch({&part, 1});
+  know(begin, end);
+}
+
+std::string HttpSource::version_line() const {
+  return std::to_string(version_.size) + '\n' + version_.etag + '\n' + version_.modified;
+}
+
+void HttpSource::use_cache(const CacheFolder& folder) {
+  folder_ = folder;
+  if (folder.path.empty() || size() == 0) return;
+  try {
+    cache_ = std::make_unique<PieceCache>(folder, address_, version_line(), size());
+  } catch (const Error& e) {
+    set_note("the cache folder is not used: " + std::string(e.what()));
+  }
 }
 
 namespace {
-
-/// What tells a version of an object from others.
-std::string line_of(const Version& version) {
-  return std::to_string(version.size) + '\n' + version.etag + '\n' + version.modified;
-}
 
 std::optional<Version> version_in(const std::string& line) {
   const std::size_t first = line.find('\n');
@@ -288,56 +298,85 @@ std::optional<Version> version_in(const std::string& line) {
   return version;
 }
 
-using Opened = std::shared_ptr<HttpSource>;
-
-Opened source_of(const CurlApi& curl, const std::string& address, const Version& version,
-                 std::unique_ptr<Connections> connections, const CacheFolder& folder) {
-  auto source = std::make_shared<HttpSource>(curl, address, version, std::move(connections));
-  if (folder.path.empty() || version.size == 0) return source;
-  try {
-    source->set_cache(std::make_unique<PieceCache>(folder, address, line_of(version), version.size),
-                      folder);
-  } catch (const Error& e) {
-    source->set_note("the cache folder is not used: " + std::string(e.what()));
-  }
-  return source;
-}
-
 /// The object as another process of this machine saw it lately; no request if all is kept.
-Opened open_seen(const CurlApi& curl, const std::string& address, const CacheFolder& folder) {
+std::shared_ptr<HttpSource> open_seen(const CurlApi& curl, const std::string& address,
+                                      const CacheFolder& folder,
+                                      const std::shared_ptr<Connections>& connections) {
   if (folder.path.empty()) return nullptr;
   const auto line = PieceCache::seen(folder, address);
   const auto version = line ? version_in(*line) : std::nullopt;
   if (!version) return nullptr;
   try {
-    auto source = source_of(curl, address, *version, std::make_unique<Connections>(curl), folder);
-    source->know_ends({});
+    auto source = std::make_shared<HttpSource>(curl, address, *version, connections);
+    source->use_cache(folder);
+    source->know_end();
     return source;
   } catch (const Error&) {  // replaced meanwhile: it has been forgotten
     return nullptr;
   }
 }
 
-}  // namespace
+bool is_nothing(long status) noexcept { return status == 404 || status == 410; }
 
-std::shared_ptr<ByteSource> open_address(const std::string& address, const CacheFolder& folder) {
-  const CurlApi& curl = curl_for(shown(address));
-  if (auto source = open_seen(curl, address, folder)) return source;
-  auto connections = std::make_unique<Connections>(curl);
-  std::vector<std::byte> first(static_cast<std::size_t>(kEnd));
+/// Statuses by which servers refuse to count from the end; some send everything.
+bool refuses_end(long status) noexcept {
+  return status == 200 || status == 400 || status == 416 || status == 501;
+}
+
+/// The first answer of an object: `offset` as of `Exchange`. Nullptr when there is none.
+std::unique_ptr<Exchange> first_answer(const CurlApi& curl, const std::string& address,
+                                       Connections& connections, std::uint64_t offset,
+                                       std::span<std::byte> to) {
   std::vector<std::unique_ptr<Exchange>> one;
-  one.push_back(std::make_unique<Exchange>(curl, address, 0, first, nullptr));
-  connections->run(one);
-  const Version& version = one.front()->version();
+  one.push_back(std::make_unique<Exchange>(curl, address, offset, to, nullptr));
+  try {
+    connections.run(one);
+  } catch (const Error&) {
+    const long status = one.front()->answer();
+    if (is_nothing(status)) return nullptr;
+    if (offset != Exchange::kEnd || !refuses_end(status)) throw;
+    return first_answer(curl, address, connections, 0, to);
+  }
+  return std::move(one.front());
+}
+
+std::shared_ptr<HttpSource> find_at(const CurlApi& curl, const std::string& address,
+                                    const CacheFolder& folder,
+                                    const std::shared_ptr<Connections>& connections,
+                                    std::uint64_t front) {
+  if (auto source = open_seen(curl, address, folder, connections)) return source;
+  // For a cache there is at least one whole piece among the last bytes.
+  const std::uint64_t end = folder.path.empty() ? kEnd : kEnd + PieceCache::kPiece;
+  std::vector<std::byte> bytes(
+      static_cast<std::size_t>(front == 0 ? end : std::min(front, kPiece)));
+  const auto got =
+      first_answer(curl, address, *connections, front == 0 ? Exchange::kEnd : 0, bytes);
+  if (got == nullptr) return nullptr;
+  const Version& version = got->version();
   if (version.size > 0 && version.etag.empty() && version.modified.empty()) {
     throw Error(Errc::unsupported, shown(address), std::nullopt,
                 "the server gives the object neither an ETag nor a date, so that nobody could see "
                 "that it is replaced; download the file first");
   }
-  auto source = source_of(curl, address, version, std::move(connections), folder);
-  source->know_ends(std::span(first).first(one.front()->received()));
-  if (!folder.path.empty()) PieceCache::see(folder, address, line_of(version));
+  auto source = std::make_shared<HttpSource>(curl, address, version, connections);
+  source->use_cache(folder);
+  source->take(got->first_byte(), std::span(bytes).first(got->received()));
+  if (!folder.path.empty()) PieceCache::see(folder, address, source->version_line());
   return source;
+}
+
+}  // namespace
+
+std::shared_ptr<ByteSource> find_address(const std::string& address, const CacheFolder& folder,
+                                         std::uint64_t front) {
+  const CurlApi& curl = curl_for(shown(address));
+  return find_at(curl, address, folder, std::make_shared<Connections>(curl), front);
+}
+
+std::shared_ptr<ByteSource> HttpSource::beside(const std::string& name, std::uint64_t front) const {
+  auto found = find_at(curl_, address_beside(address_, name), folder_, connections_, front);
+  if (found != nullptr) found->set_check(check());
+  return found;
 }
 
 }  // namespace dapple::detail::http

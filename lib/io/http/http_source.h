@@ -38,14 +38,21 @@ class Connections {
 class HttpSource final : public RangedSource {
  public:
   HttpSource(const CurlApi& curl, const std::string& address, const Version& version,
-             std::unique_ptr<Connections> connections);
+             std::shared_ptr<Connections> connections);
   ~HttpSource() override;
 
-  /// Looks for bytes in a cache first. Set before this is shared.
-  void set_cache(std::unique_ptr<const PieceCache> cache, CacheFolder folder) noexcept;
-  /// Fetches the first and the last bytes, where headers and indexes are, but for those that came
-  /// already. Throws io.
-  void know_ends(std::span<const std::byte> first) const;
+  bool has_folder() const noexcept override { return true; }
+  std::shared_ptr<ByteSource> beside(const std::string& name, std::uint64_t front) const override;
+
+  /// Looks for bytes in a cache of `folder` first, which without a path is none. Notes when that
+  /// cannot be used. Set before this is shared.
+  void use_cache(const CacheFolder& folder);
+  /// What tells this version of the object from others.
+  std::string version_line() const;
+  /// Takes over bytes that came with the answer that told the size.
+  void take(std::uint64_t offset, std::span<const std::byte> bytes) const;
+  /// Fetches the last bytes, where indexes are. Throws io.
+  void know_end() const;
 
  private:
   /// Pieces in a row that are not in the cache, as far as a part needs them.
@@ -58,7 +65,7 @@ class HttpSource final : public RangedSource {
   const CurlApi& curl_;
   const std::string address_;
   const Version version_;
-  const std::unique_ptr<Connections> connections_;
+  const std::shared_ptr<Connections> connections_;
   std::unique_ptr<const PieceCache> cache_;
   CacheFolder folder_;
 };

@@ -8,8 +8,10 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <boost/interprocess/mapped_region.hpp>
 #include <cerrno>
+#include <filesystem>
 #include <optional>
 #include <system_error>
 #include <utility>
@@ -238,6 +240,32 @@ std::shared_ptr<ByteSource> LocalFile::sibling(std::string_view ending) const {
   auto file = open_if_there(std::string(name()).append(ending), guarded());
   if (file != nullptr) file->set_check(check());
   return file;
+}
+
+std::shared_ptr<ByteSource> LocalFile::beside(const std::string& file, std::uint64_t) const {
+  if (!has_path_) return nullptr;
+  std::string path = folder_prefix(name()) + file;
+  auto found = open_if_there(path, guarded());
+  std::error_code none;
+  if (found == nullptr &&
+      std::filesystem::status(path, none).type() != std::filesystem::file_type::not_found) {
+    found = open(std::move(path), guarded());  // throws why it cannot be
+  }
+  if (found != nullptr) found->set_check(check());
+  return found;
+}
+
+std::vector<std::string> LocalFile::folders_beside(const std::string& folder) const {
+  std::vector<std::string> names;
+  std::error_code error;
+  const std::filesystem::path path = folder_prefix(name()) + (folder.empty() ? "." : folder);
+  for (std::filesystem::directory_iterator it(path, error), end; !error && it != end;
+       it.increment(error)) {
+    std::error_code none;
+    if (it->is_directory(none)) names.push_back(it->path().filename().string());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
 }
 
 // Size and time are compared as well: bytes after the end of the file, in its last page, read as

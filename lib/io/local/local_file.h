@@ -13,6 +13,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "lib/base/bus_signal.h"
 #include "lib/io/byte_source.h"
@@ -63,6 +64,8 @@ class LocalFile final : public ByteSource {
     if (!guarded()) fd_.close();
   }
   std::shared_ptr<ByteSource> sibling(std::string_view ending) const override;
+  std::shared_ptr<ByteSource> beside(const std::string& file, std::uint64_t front) const override;
+  std::vector<std::string> folders_beside(const std::string& folder) const override;
   const LocalFile* local() const noexcept override { return this; }
   bool times_tell() const noexcept override;
   /// Unblocks SIGBUS in the calling thread. It stays unblocked, because views of the map outlive

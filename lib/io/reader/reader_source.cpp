@@ -26,9 +26,22 @@ std::uint64_t size_of_reader(const RangeReader* reader, const std::string& name)
 
 class ReaderSource final : public RangedSource {
  public:
-  ReaderSource(std::shared_ptr<const RangeReader> reader, std::uint64_t size, std::string name)
+  ReaderSource(std::shared_ptr<const RangeReader> reader, std::uint64_t size, std::string name,
+               std::shared_ptr<const ObjectStore> store)
       : RangedSource(std::move(name), {size}, {.unit = kEnd, .gap = 256 << 10}),
-        reader_(std::move(reader)) {}
+        reader_(std::move(reader)),
+        store_(std::move(store)) {}
+
+  bool has_folder() const noexcept override { return store_ != nullptr; }
+  std::shared_ptr<ByteSource> beside(const std::string& file, std::uint64_t) const override {
+    auto found = store_ != nullptr ? find_in_store(store_, folder_prefix(name()) + file) : nullptr;
+    if (found != nullptr) found->set_check(check());
+    return found;
+  }
+  std::vector<std::string> folders_beside(const std::string& folder) const override {
+    if (store_ == nullptr) return ByteSource::folders_beside(folder);
+    return folders_in_store(*store_, folder_prefix(name()) + folder + (folder.empty() ? "" : "/"));
+  }
 
   void know_ends() const {
     if (size() == 0) return;
@@ -53,16 +66,38 @@ class ReaderSource final : public RangedSource {
   }
 
   const std::shared_ptr<const RangeReader> reader_;
+  const std::shared_ptr<const ObjectStore> store_;
 };
+
+std::shared_ptr<ByteSource> source_of(std::shared_ptr<const RangeReader> reader, std::string name,
+                                      std::shared_ptr<const ObjectStore> store) {
+  const std::uint64_t size = size_of_reader(reader.get(), name);
+  auto source =
+      std::make_shared<ReaderSource>(std::move(reader), size, std::move(name), std::move(store));
+  source->know_ends();
+  return source;
+}
 
 }  // namespace
 
 std::shared_ptr<ByteSource> reader_source(std::shared_ptr<const RangeReader> reader,
                                           std::string name) {
-  const std::uint64_t size = size_of_reader(reader.get(), name);
-  auto source = std::make_shared<ReaderSource>(std::move(reader), size, std::move(name));
-  source->know_ends();
-  return source;
+  return source_of(std::move(reader), std::move(name), nullptr);
+}
+
+std::shared_ptr<ByteSource> find_in_store(std::shared_ptr<const ObjectStore> store,
+                                          const std::string& name) {
+  auto reader = store->find(name);
+  return reader == nullptr ? nullptr : source_of(std::move(reader), name, std::move(store));
+}
+
+std::vector<std::string> folders_in_store(const ObjectStore& store, const std::string& folder) {
+  std::vector<std::string> names;
+  for (const std::string& name : store.list(folder)) {
+    if (name.ends_with('/')) names.push_back(name.substr(0, name.size() - 1));
+  }
+  std::sort(names.begin(), names.end());
+  return names;
 }
 
 }  // namespace dapple::detail

@@ -1,8 +1,9 @@
-// A caller's RangeReader as a source.
+// A caller's RangeReader as a source, or one of a caller's ObjectStore.
 #pragma once
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "dapple/range_reader.h"
 #include "lib/io/byte_source.h"
@@ -14,5 +15,12 @@ namespace dapple::detail {
 /// reader throws.
 std::shared_ptr<ByteSource> reader_source(std::shared_ptr<const RangeReader> reader,
                                           std::string name);
+
+/// The object of that name in a store, others of which are beside it; nullptr when there is none.
+/// Throws as above.
+std::shared_ptr<ByteSource> find_in_store(std::shared_ptr<const ObjectStore> store,
+                                          const std::string& name);
+/// The names of the folders directly in one of a store, in order.
+std::vector<std::string> folders_in_store(const ObjectStore& store, const std::string& folder);
 
 }  // namespace dapple::detail

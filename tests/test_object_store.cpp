@@ -1,0 +1,155 @@
+// Objects of many files, opened from a store of the caller's.
+#include <doctest/doctest.h>
+
+#include <cstring>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "dapple/dapple.h"
+#include "tests/support.h"
+
+using namespace dapple;
+
+namespace {
+
+using Bytes = std::vector<std::byte>;
+
+/// The files of a folder as they were when this was made, and which of them were asked for.
+class Bucket final : public ObjectStore {
+ public:
+  explicit Bucket(const std::filesystem::path& folder) {
+    for (const auto& file : std::filesystem::recursive_directory_iterator(folder)) {
+      if (!file.is_regular_file()) continue;
+      objects[file.path().lexically_relative(folder).generic_string()] =
+          test::read_bytes(file.path());
+    }
+  }
+  std::shared_ptr<const RangeReader> find(const std::string& name) const override {
+    const std::lock_guard lock(mutex_);
+    asked.push_back(name);
+    const auto found = objects.find(name);
+    return found == objects.end() ? nullptr : std::make_shared<const Object>(found->second);
+  }
+  std::vector<std::string> list(const std::string& folder) const override {
+    std::vector<std::string> names;
+    for (const auto& [name, bytes] : objects) {
+      if (!name.starts_with(folder)) continue;
+      const std::string inside = name.substr(folder.size());
+      names.push_back(inside.substr(0, std::min(inside.find('/'), inside.size() - 1) + 1));
+    }
+    return names;
+  }
+
+  std::map<std::string, Bytes> objects;
+  mutable std::vector<std::string> asked;
+
+ private:
+  struct Object final : RangeReader {
+    explicit Object(Bytes of) : bytes(std::move(of)) {}
+    std::uint64_t size() const override { return bytes.size(); }
+    std::uint64_t read(std::span<const RangeRequest> requests) const override {
+      std::uint64_t total = 0;
+      for (const auto& [offset, to] : requests) {
+        std::memcpy(to.data(), bytes.data() + offset, to.size());
+        total += to.size();
+      }
+      return total;
+    }
+    Bytes bytes;
+  };
+  mutable std::mutex mutex_;
+};
+
+std::variant<Matrix, Frame> numbers(const std::filesystem::path& path, double first) {
+  auto writer = MatrixWriter::create(path, 50, 8, ValueType::f64);
+  std::vector<double> cells(50 * 8);
+  for (std::size_t i = 0; i < cells.size(); ++i) cells[i] = first + static_cast<double>(i);
+  writer.put<double>({0, 0}, {cells.data(), 50, 8});
+  writer.finish();
+  return open(path);
+}
+
+/// Three parts one below the other, of 1200 cells that count from 0.
+void make_set(const test::TempDir& dir) {
+  ConvertOptions options;
+  options.write.sync = false;
+  for (int i = 0; i < 3; ++i) {
+    dataset::append(dir / "far" / "set", numbers(dir / "one.dbdf", 400 * i), options);
+    std::filesystem::remove(dir / "one.dbdf");
+  }
+}
+
+std::optional<Error> error_of_reading(const std::shared_ptr<const Bucket>& bucket,
+                                      const std::string& name, OpenOptions options = {}) {
+  return test::error_of([&] {
+    const auto object = open(bucket, name, std::move(options));
+    (void)std::get<Matrix>(object).read<double>({{0, 150}, {0, 8}});
+  });
+}
+
+}  // namespace
+
+TEST_CASE(
+    "object store: a data set is opened in its latest state, and parts when they are touched") {
+  const test::TempDir dir;
+  make_set(dir);
+  const auto bucket = std::make_shared<Bucket>(dir / "far");
+  for (const std::string name : {"set", "set/", "set/dataset-3"}) {
+    bucket->asked.clear();
+    const auto object = open(bucket, name);
+    const Matrix& matrix = std::get<Matrix>(object);
+    CHECK(matrix.rows() == 150);
+    CHECK(matrix.format() == "dataset");
+    for (const std::string& asked : bucket->asked) CHECK(asked.find("part-") == asked.npos);
+    const std::size_t before = bucket->asked.size();
+    CHECK(matrix.read<double>({{120, 121}, {3, 4}}) == std::vector<double>{120 * 8 + 3});
+    CHECK(bucket->asked.size() == before + 1);
+    const auto all = matrix.read<double>({{0, 150}, {0, 8}});
+    for (std::size_t i = 0; i < all.size(); ++i) REQUIRE(all[i] == static_cast<double>(i));
+  }
+  CHECK(std::get<Matrix>(open(bucket, "set/dataset-2")).rows() == 100);
+}
+
+TEST_CASE(
+    "object store: a part that is missing or changed is an error with its name and the state's") {
+  const test::TempDir dir;
+  make_set(dir);
+  const Bucket sound(dir / "far");
+  for (const auto& [part, bytes] : sound.objects) {
+    if (part.find("part-") == part.npos) continue;
+    for (const bool gone : {true, false}) {
+      const auto bucket = std::make_shared<Bucket>(dir / "far");
+      if (gone) {
+        bucket->objects.erase(part);
+      } else {
+        bucket->objects[part][bytes.size() - 20] ^= std::byte{1};
+      }
+      const auto error = error_of_reading(bucket, "set");
+      REQUIRE(error);
+      CHECK(error->code() == (gone ? Errc::io : Errc::corrupt));
+      CHECK(error->file() == part);
+      CHECK(error->detail().find("data set set/dataset-3") != std::string::npos);
+    }
+  }
+}
+
+TEST_CASE("object store: what is not there, and members of collections") {
+  const test::TempDir dir;
+  std::filesystem::create_directories(dir / "far" / "c.dds" / "layers");
+  numbers(dir / "far" / "c.dds" / "layers" / "a.dbdf", 7);
+  numbers(dir / "far" / "c.dds" / "X.dbdf", 9);
+  const auto bucket = std::make_shared<Bucket>(dir / "far");
+  OpenOptions options;
+  options.array = "layers/a";
+  const auto object = open(bucket, "c.dds", options);
+  CHECK(std::get<Matrix>(object).read<double>({{0, 1}, {0, 1}})[0] == 7);
+  CHECK(error_of_reading(bucket, "none")->code() == Errc::io);
+  CHECK(error_of_reading(bucket, "c.dds")->code() == Errc::not_recognised);
+  options.array = "../c.dds/X";
+  CHECK(error_of_reading(bucket, "c.dds", options)->code() == Errc::invalid_argument);
+  CHECK(error_of_reading(nullptr, "c.dds")->code() == Errc::invalid_argument);
+}
