@@ -221,7 +221,7 @@ std::span<const std::byte> head_of(const ByteSource& file) {
 }
 
 [[gnu::noinline]] const Format& best_match(const ByteSource& file) {
-  Probe probe{file, dbdf::first_look(file), {}};
+  Probe probe{file, file.fetches() ? head_of(file) : dbdf::first_look(file), {}};
   std::span<const Format> among = kOwn;
   if (!dbdf::starts_like_dbdf(probe.head)) {
     probe.head = head_of(file);
@@ -306,6 +306,7 @@ namespace {
 }  // namespace
 
 const Format& format_to_read(std::shared_ptr<ByteSource>& file, const OpenOptions& options) {
+  dbdf::presume_header(*file);
   if (dbdf::has_own_index(*file)) {
     // Files written by dapple are not shown to all recognisers, whose code would have to be loaded:
     // that saves a fifth of a cold open.

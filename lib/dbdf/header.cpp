@@ -158,9 +158,13 @@ bool has_tag(const ByteSource& file, const Entry& item, const char* tag) {
 }
 
 std::span<const std::byte> first_look(const ByteSource& file) {
-  // Most headers are 19 bytes; a frame's needs a byte, a length and a label per column.
+  // A frame's header needs a byte, a length and a label per column.
   constexpr std::uint64_t kFirstLook = 128;
-  return file.bytes(0, std::min(file.size(), kFirstLook));
+  const std::uint64_t size = std::min(file.size(), kFirstLook);
+  if (!file.fetches() || size < kMatrixHeader) return file.bytes(0, size);
+  const auto start = file.bytes(0, kMatrixHeader);  // which may be presumed
+  const bool frame = start[1] == static_cast<std::byte>(DataType::frame);
+  return frame ? file.bytes(0, size) : start;
 }
 
 namespace {

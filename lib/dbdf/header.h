@@ -23,6 +23,8 @@ enum class DataType : std::uint8_t { dense_matrix = 1, csr_matrix = 2, frame = 3
 
 /// Version, data type, rows, columns: the start of every header.
 inline constexpr std::size_t kHeaderStart = 1 + 1 + 8 + 8;
+/// The header of a matrix: with its value type.
+inline constexpr std::size_t kMatrixHeader = kHeaderStart + 1;
 /// rx and cx before a block.
 inline constexpr std::size_t kPosition = 8 + 8;
 /// A block's rows, columns and block type.

@@ -172,6 +172,32 @@ bool knows_header(const ByteSource& file, std::uint64_t body, const Trailer& tra
   return hash == 0 || hash == xxh3(file.bytes(0, body));
 }
 
+std::optional<std::array<std::byte, kMatrixHeader>> header_from_index(const ByteSource& file) {
+  constexpr std::uint64_t kKnown = 64 << 10;  // at the end
+  if (file.size() <= kKnown) return std::nullopt;
+  const auto trailer = find_trailer(file, kMatrixHeader);
+  if (!trailer || !trailer->place.grid || trailer->place.count == 0 ||
+      trailer->payload < file.size() - kKnown) {
+    return std::nullopt;
+  }
+  const auto wanted =
+      load_le<std::uint64_t>(file.at(trailer->payload + head_at::header, sizeof(std::uint64_t)));
+  const Entry last = load_entry(
+      file.at(trailer->place.entries + (trailer->place.count - 1) * Entry::kBytes, Entry::kBytes));
+  std::array<std::byte, kMatrixHeader> header{};
+  header[0] = std::byte{kVersion};
+  store_le(header.data() + 2, last.pos.rx + last.rows);
+  store_le(header.data() + 10, last.pos.cx + last.cols);
+  for (const DataType kind : {DataType::dense_matrix, DataType::csr_matrix}) {
+    header[1] = static_cast<std::byte>(kind);
+    for (std::uint8_t code = 1; value_type_of_code(code); ++code) {
+      header[kHeaderStart] = std::byte{code};
+      if (xxh3(header) == wanted) return header;
+    }
+  }
+  return std::nullopt;
+}
+
 Error header_error(const ByteSource& file) {
   return Error(Errc::corrupt, file.name(), 0,
                "the file header does not match the hash that the index has of it");

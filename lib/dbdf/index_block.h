@@ -2,6 +2,7 @@
 // Written when a file is finished, and found from the end of the file.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -9,6 +10,7 @@
 #include <optional>
 #include <span>
 
+#include "lib/dbdf/header.h"
 #include "lib/index/block_index.h"
 #include "lib/io/byte_source.h"
 
@@ -69,6 +71,10 @@ bool is_whole(const ByteSource& file, const Trailer& trailer);
 /// False when the hash of the file's header (the bytes before `body`) in the index is not that of
 /// the header.
 bool knows_header(const ByteSource& file, std::uint64_t body, const Trailer& trailer);
+/// The header of a matrix in regular tiles, told from the end of a file of which no more has been
+/// fetched: rows and columns are those of the last tile's end, and the rest is what has the hash in
+/// the index. Nothing when that does not tell.
+std::optional<std::array<std::byte, kMatrixHeader>> header_from_index(const ByteSource& file);
 /// The error for such a header.
 Error header_error(const ByteSource& file);
 

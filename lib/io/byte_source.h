@@ -101,6 +101,9 @@ class ByteSource {
 
   /// True when `hold` has to fetch the bytes each time, so that they are worth keeping.
   virtual bool fetches() const noexcept { return false; }
+  /// What the first bytes should be, as something else tells, where they would have to be fetched:
+  /// they are compared with what is there when other bytes are fetched. Set before this is shared.
+  virtual void presume(std::span<const std::byte>) {}
   /// Tells this from every other source of the process, also from those that are gone.
   std::uint64_t number() const noexcept { return number_; }
 

@@ -8,6 +8,8 @@
 #include <new>
 #include <utility>
 
+#include "dapple/error.h"
+
 namespace dapple::detail {
 
 namespace {
@@ -136,13 +138,41 @@ std::vector<std::shared_ptr<RangedSource::Buffer>> RangedSource::fetched(
     auto& buffer = buffers.emplace_back(std::make_shared<Buffer>(range.begin, range.size()));
     parts.push_back({range.begin, {buffer->data, static_cast<std::size_t>(range.size())}});
   }
+  if (presumed_ == nullptr || compared_) {
+    fetch(parts);
+    return buffers;
+  }
+  std::vector<std::byte> first(static_cast<std::size_t>(presumed_->size));
+  parts.push_back({0, first});
   fetch(parts);
+  compare_presumed(first);
   return buffers;
+}
+
+void RangedSource::presume(std::span<const std::byte> first) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (missing({0, first.size()}).empty()) return;
+  }
+  const auto buffer = std::make_shared<Buffer>(0, first.size());
+  std::memcpy(buffer->data, first.data(), first.size());
+  presumed_ = buffer;
+}
+
+void RangedSource::compare_presumed(std::span<const std::byte> first) const {
+  if (std::memcmp(presumed_->data, first.data(), first.size()) != 0) {
+    throw Error(Errc::corrupt, name(), 0,
+                "the header of the file is not the one that its index was made for");
+  }
+  compared_ = true;
 }
 
 const std::byte* RangedSource::keep(std::uint64_t offset, std::uint64_t n) const {
   static constexpr std::byte kNothing{};
   if (n == 0) return &kNothing;
+  if (presumed_ != nullptr && offset <= presumed_->size && n <= presumed_->size - offset) {
+    return presumed_->at(offset);
+  }
   std::vector<Range> gaps;
   {
     const std::lock_guard lock(mutex_);

@@ -1,6 +1,7 @@
 // Sources without a map: bytes that have to be fetched in ranges, from a server or a test.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -29,6 +30,7 @@ class RangedSource : public ByteSource {
   using ByteSource::will_need;
   bool may_wait() const noexcept override { return true; }
   bool fetches() const noexcept override { return true; }
+  void presume(std::span<const std::byte> first) override;
 
  protected:
   /// How bytes are best fetched.
@@ -58,8 +60,11 @@ class RangedSource : public ByteSource {
   std::shared_ptr<const Buffer> find_ahead(std::uint64_t offset, std::uint64_t n) const;
   std::vector<std::shared_ptr<Buffer>> fetched(std::span<const Range> ranges) const;
   std::byte* area() const;
+  void compare_presumed(std::span<const std::byte> first) const;
 
   const Habits habits_;
+  std::shared_ptr<const Buffer> presumed_;     // null: nothing is
+  mutable std::atomic<bool> compared_{false};  // with what was fetched
   mutable std::mutex mutex_;  // guards what follows; not held while bytes are fetched
   mutable std::byte* area_ = nullptr;
   mutable std::map<std::uint64_t, std::uint64_t> kept_;                   // begin -> end, disjoint

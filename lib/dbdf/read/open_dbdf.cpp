@@ -17,6 +17,11 @@ bool starts_like_dbdf(std::span<const std::byte> head) noexcept {
          head[1] <= std::byte{3};
 }
 
+void presume_header(ByteSource& file) {
+  if (!file.fetches()) return;
+  if (const auto header = header_from_index(file)) file.presume(*header);
+}
+
 bool has_own_index(const ByteSource& file) {
   return starts_like_dbdf(first_look(file)) && ends_in_tag(file);
 }

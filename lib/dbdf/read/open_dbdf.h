@@ -19,6 +19,9 @@ Match recognise_dbdf(const Probe& probe);
 /// True for the first bytes of a file of this format or its dialect (lib/foreign/daphne).
 bool starts_like_dbdf(std::span<const std::byte> head) noexcept;
 
+/// Spares a file that is fetched in ranges the request for its header, if its index tells that.
+void presume_header(ByteSource& file);
+
 /// True for a file that starts like this format and ends like dapple's index. No other format does.
 bool has_own_index(const ByteSource& file);
 
