@@ -37,10 +37,17 @@ Table table_for(const BlockedObject& object, bool all) {
                 {"", 0, Align::left}});
 }
 
-void print_line(const BlockInfo& block, std::string_view remark, const Table& table, Output& out) {
+/// The part of a data set that a block is in; "" in other objects.
+std::string part_of(const BlockedObject& object, const BlockPlace& place) {
+  if (object.format() != "dataset") return "";
+  return place.file.substr(place.file.rfind('/') + 1);
+}
+
+void print_line(const BlockInfo& block, std::uint64_t offset, std::string_view remark,
+                const Table& table, Output& out) {
   const std::array<std::string, 7> numbers = {
       fmt::to_string(block.pos.rx), fmt::to_string(block.pos.cx), fmt::to_string(block.rows),
-      fmt::to_string(block.cols),   fmt::to_string(block.stored), fmt::to_string(block.offset),
+      fmt::to_string(block.cols),   fmt::to_string(block.stored), fmt::to_string(offset),
       fmt::to_string(block.bytes)};
   const std::string_view type = block.kind == BlockKind::empty ? "-" : name(block.value_type);
   const std::array<std::string_view, 10> cells = {
@@ -49,15 +56,16 @@ void print_line(const BlockInfo& block, std::string_view remark, const Table& ta
   table.row(out, cells);
 }
 
-void print_json(const BlockInfo& block, Output& out) {
+void print_json(const BlockInfo& block, std::uint64_t offset, const std::string& part,
+                Output& out) {
   const bool typed = block.kind != BlockKind::empty;
   const std::string_view quote = typed ? "\"" : "";
   out.print(R"({{"rx":{},"cx":{},"rows":{},"cols":{},"kind":"{}","value_type":{}{}{},)"
-            R"("stored":{},"offset":{},"bytes":{}}})"
+            R"("stored":{},"offset":{},"bytes":{}{}}})"
             "\n",
             block.pos.rx, block.pos.cx, block.rows, block.cols, name(block.kind), quote,
-            typed ? name(block.value_type) : "null", quote, block.stored, block.offset,
-            block.bytes);
+            typed ? name(block.value_type) : "null", quote, block.stored, offset, block.bytes,
+            part.empty() ? "" : fmt::format(R"(,"part":{})", json_string(part)));
 }
 
 int run_blocks(const Arguments& arguments, Console& console) {
@@ -78,10 +86,13 @@ int run_blocks(const Arguments& arguments, Console& console) {
   const Table table = table_for(o, all);
   if (!console.json) table.head(console.out);
   const auto print = [&](const BlockInfo& block, ItemRole role) {
+    const BlockPlace place = o.place(block);
+    const std::string part = part_of(o, place);
     if (console.json) {
-      print_json(block, console.out);
+      print_json(block, place.offset, part, console.out);
     } else {
-      print_line(block, role == ItemRole::cells ? "" : name(role), table, console.out);
+      print_line(block, place.offset, role == ItemRole::cells ? std::string_view(part) : name(role),
+                 table, console.out);
     }
   };
   if (all) {

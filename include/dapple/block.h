@@ -37,8 +37,8 @@ struct BlockInfo {
   BlockKind kind = BlockKind::empty;
   ValueType value_type = ValueType::u8;  // of the stored values; u8 for empty blocks
   std::uint64_t stored = 0;              // values stored, explicit zeros included
-  std::uint64_t offset = 0;              // where in the file its header starts, after (rx, cx)
-  std::uint64_t bytes = 0;               // from there to the block's end
+  std::uint64_t offset = 0;  // where its header starts, after (rx, cx): `place` has the file
+  std::uint64_t bytes = 0;   // from there to the block's end
 
   constexpr Region cells() const noexcept {
     return {{pos.rx, pos.rx + rows}, {pos.cx, pos.cx + cols}};

@@ -63,6 +63,12 @@ struct Detail {
   std::string text;
 };
 
+/// A byte of a file: the object's own, or a part of a data set.
+struct BlockPlace {
+  std::string file;
+  std::uint64_t offset = 0;
+};
+
 /// Receives one cell of a text column; `text` is valid during the call.
 using TakeText = std::function<void(std::uint64_t row, std::string_view text)>;
 
@@ -142,8 +148,10 @@ class BlockedObject {
   /// given.
   const std::vector<std::string>& contents() const& noexcept;
   std::vector<std::string> contents() const&& { return contents(); }
-  /// The size of the file.
+  /// The size of the file; of a data set that of the state and all of its parts.
   std::uint64_t bytes() const noexcept;
+  /// Where one of its blocks starts. Throws corrupt for a data set whose state has no such part.
+  BlockPlace place(const BlockInfo& block) const;
   IndexOrigin index_origin() const noexcept;
   BlockCounts counts() const;
 

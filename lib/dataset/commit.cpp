@@ -85,10 +85,10 @@ std::shared_ptr<const Store> find_latest(const std::filesystem::path& folder) {
 }
 
 DatasetState described(const Store& state) {
-  const StateTables& tables = *state.state<OpenState>().tables;
-  const StateHead& head = tables.head();
+  const auto& opened = state.state<OpenState>();
+  const StateHead& head = opened.tables->head();
   return {head.number,         head.action, head.time_ns,         state.schema().rows,
-          state.schema().cols, head.parts,  state.index().size(), tables.bytes_of_parts()};
+          state.schema().cols, head.parts,  state.index().size(), opened.bytes_of_parts};
 }
 
 DatasetState make_state(const std::filesystem::path& folder, DatasetAction action, bool sync,

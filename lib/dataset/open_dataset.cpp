@@ -67,8 +67,7 @@ Driver make_driver(bool recodes) {
 
 std::vector<Detail> OpenState::details(const Store&) const {
   return {{"state", std::to_string(tables->head().number)},
-          {"parts", std::to_string(tables->head().parts)},
-          {"in parts", counted(tables->bytes_of_parts(), "byte")}};
+          {"parts", std::to_string(tables->head().parts)}};
 }
 
 dbdf::Origin origin_of(const OpenPart& part, const Entry& entry, bool recoded) {
@@ -92,6 +91,7 @@ std::shared_ptr<const Store> open_state(std::shared_ptr<ByteSource> file,
   auto state = std::make_unique<OpenState>();
   state->tables = std::make_shared<StateTables>(file);
   const StateTables& tables = *state->tables;
+  state->bytes_of_parts = tables.bytes_of_parts();
   std::uint64_t header = 0;
   Schema schema = dbdf::read_header(*memory_source(tables.header(), file->name()), header);
   auto trailer = dbdf::find_trailer(*file, tables.head().body());

@@ -24,7 +24,9 @@ inline constexpr std::string_view kFormat = "dataset";
 struct OpenState : DriverState {
   std::shared_ptr<const StateTables> tables;
   std::shared_ptr<const PartFiles> parts;
+  std::uint64_t bytes_of_parts = 0;
 
+  std::uint64_t bytes_beside() const noexcept override { return bytes_of_parts; }
   std::vector<Detail> details(const Store&) const override;
 };
 

@@ -110,7 +110,12 @@ const std::string& BlockedObject::note() const& noexcept { return store_->note()
 const std::vector<std::string>& BlockedObject::contents() const& noexcept {
   return store_->contents();
 }
-std::uint64_t BlockedObject::bytes() const noexcept { return store_->file().size(); }
+std::uint64_t BlockedObject::bytes() const noexcept { return store_->bytes(); }
+
+BlockPlace BlockedObject::place(const BlockInfo& block) const {
+  const detail::BytePlace place = store_->blocks().place(block.offset);
+  return {place.name, place.offset};
+}
 IndexOrigin BlockedObject::index_origin() const noexcept { return store_->index().origin(); }
 BlockCounts BlockedObject::counts() const {
   // A stored value takes at least a byte.

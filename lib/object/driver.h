@@ -144,6 +144,8 @@ struct DriverState {
   virtual std::span<const TextColumn> text_columns() const noexcept { return {}; }
   /// Calls `take` for rows of text column `k`. REQUIRES that it is readable, rows of the object.
   virtual void read_text(const Store&, std::size_t, Range, const TakeText&) const {}
+  /// The size of the files that the object consists of, but for the one that was opened.
+  virtual std::uint64_t bytes_beside() const noexcept { return 0; }
   /// See `BlockedObject::details`.
   virtual std::vector<Detail> details(const Store&) const { return {}; }
 };

@@ -131,6 +131,10 @@ void Store::read_text(std::size_t k, Range rows, const TakeText& take) const {
   if (!rows.empty()) watched([&] { state_->read_text(*this, k, rows, take); });
 }
 
+std::uint64_t Store::bytes() const noexcept {
+  return file_->size() + (state_ != nullptr ? state_->bytes_beside() : 0);
+}
+
 std::vector<Detail> Store::details() const {
   if (state_ == nullptr) return {};
   return watched([&] { return state_->details(*this); });

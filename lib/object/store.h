@@ -61,6 +61,8 @@ class Store {
   /// As `BlockedObject::read_text`.
   void read_text(std::size_t k, Range rows, const TakeText& take) const;
   std::vector<Detail> details() const;
+  /// As `BlockedObject::bytes`.
+  std::uint64_t bytes() const noexcept;
 
   /// The name of the format as which the object was opened. Text is parsed into dbdf.
   std::string_view format() const noexcept { return format_.empty() ? driver_->format : format_; }
