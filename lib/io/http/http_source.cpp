@@ -320,7 +320,7 @@ bool is_nothing(long status) noexcept { return status == 404 || status == 410; }
 
 /// Statuses by which servers refuse to count from the end; some send everything.
 bool refuses_end(long status) noexcept {
-  return status == 200 || status == 400 || status == 416 || status == 501;
+  return status == 200 || status == 400 || status == 416 || status == 500 || status == 501;
 }
 
 /// The first answer of an object: `offset` as of `Exchange`. Nullptr when there is none.
