@@ -86,7 +86,12 @@ class ArchiveKeys final : public Keys {
 }  // namespace
 
 std::optional<std::string> archive_root(const ByteSource& file) {
-  return is_archive(file) ? root_among(zip::read_directory(file)) : std::nullopt;
+  try {
+    if (is_archive(file)) return root_among(zip::read_directory(file));
+  } catch (const Error& e) {  // it only starts like an archive
+    if (e.code() == Errc::io) throw;
+  }
+  return std::nullopt;
 }
 
 std::shared_ptr<const Keys> keys_of(const std::shared_ptr<ByteSource>& file) {
