@@ -1,5 +1,7 @@
 """Handles travel as path and options; a file that changed is noticed."""
 
+import copy
+import json
 import os
 import pickle
 import shutil
@@ -98,3 +100,17 @@ def test_frames_travel(tmp_path):
     dp.write(tmp_path / "f.dbdf", {"a": np.arange(9.0)}, sync=False)
     f = pickle.loads(pickle.dumps(dp.open(tmp_path / "f.dbdf")))
     assert f.columns == ("a",) and f["a", 8] == 8
+
+
+@pytest.mark.parametrize("again", [copy.copy, copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))])
+def test_names_and_attributes_travel(make, again):
+    m = make(np.eye(3), row_names=["a", "", "c"], attrs={"unit": "K", "more": [1, {"x": None}]})
+    names = again(m.row_names)
+    assert list(names) == ["a", "", "c"] and names.find("c") == 2 and repr(names) == repr(m.row_names)
+    attrs = again(m.attrs)
+    assert attrs == m.attrs and json.loads(json.dumps(attrs)) == {"unit": "K", "more": [1, {"x": None}]}
+    with pytest.raises(dp.TypeMismatchError, match="dict"):
+        attrs["unit"] = "C"
+    with pytest.raises(dp.TypeMismatchError, match="dict"):
+        attrs.update(unit="C")
+    assert dict(attrs) == m.attrs

@@ -9,7 +9,6 @@ import struct
 import sys
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -83,9 +82,25 @@ def to_json(attrs: Any, where: str = "attrs") -> str:
     return text
 
 
+class _Kept(dict[str, Any]):
+    """Attributes of a file, which copies, pickles and json take as a dict; it cannot be changed."""
+
+    def _refuse(self, *_: Any, **__: Any) -> Any:
+        raise TypeMismatchError(
+            "attributes are in the file: copy them with dict(...), and write the object again with "
+            "attrs= as they should be"
+        )
+
+    __setitem__ = __delitem__ = __ior__ = _refuse
+    clear = pop = popitem = setdefault = update = _refuse
+
+    def __reduce__(self) -> Any:
+        return _Kept, (dict(self),)
+
+
 def of_json(text: str) -> Attributes:
     """JSON text as a mapping that cannot be changed."""
-    return MappingProxyType(json.loads(text))
+    return _Kept(json.loads(text))
 
 
 def storable(attrs: Mapping[Any, Any], whose: str) -> dict[str, Any]:

@@ -83,6 +83,9 @@ class Names(Sequence[str]):
     def _missing(self, name: str) -> InvalidIndexError:
         return InvalidIndexError(f"no {self._axis} is called {name!r}")
 
+    def __reduce__(self) -> Any:
+        return _of_list, (list(self), self._axis)
+
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         made = np.empty(len(self), object)
         made[:] = list(self)
@@ -99,6 +102,10 @@ class Names(Sequence[str]):
         shown = ", ".join(repr(name) for name in self[:4])
         more = ", ..." if len(self) > 4 else ""
         return f"<{len(self)} names of {self._axis}s: {shown}{more}>"
+
+
+def _of_list(names: list[str], axis: str) -> Names:
+    return Names(_core.Names(names), axis)
 
 
 def to_core(given: Any, what: str) -> _core.Names | None:
