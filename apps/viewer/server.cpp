@@ -57,7 +57,8 @@ class Server::Impl {
  private:
   HttpAnswer answer(const HttpRequest& request) {
     HttpAnswer found = answer_to(request);
-    found.headers.insert(found.headers.end(), {{"Cache-Control", "no-store"},
+    found.headers.insert(found.headers.end(), {{"Accept-Ranges", "none"},
+                                               {"Cache-Control", "no-store"},
                                                {"X-Content-Type-Options", "nosniff"},
                                                {"Referrer-Policy", "no-referrer"},
                                                {"Cross-Origin-Resource-Policy", "same-origin"}});

@@ -115,6 +115,7 @@ def check_view_answers_whole_and_as_asked(program):
             assert len(body) == int(headers["Content-Length"]) == len(whole), wanted
         status, headers, body = ask("HEAD")
         assert (status, body, int(headers["Content-Length"])) == (200, b"", len(whole))
+        assert headers.get_all("Accept-Ranges") == ["none"]
         assert ask(Accept_Encoding="identity")[1]["Content-Encoding"] is None
         status, headers, body = ask(Accept_Encoding="gzip, deflate")
         assert headers["Content-Encoding"] == "deflate" and len(zlib.decompress(body)) == len(whole)
