@@ -50,7 +50,8 @@ TEST_CASE("mtx errors: the banner") {
   CHECK(mtx_error("%%MatrixMarket matrix sparse real general\n") ==
         "corrupt at byte 22: line 1 has 'sparse' where 'array' or 'coordinate' should be");
   CHECK(mtx_error("%%MatrixMarket matrix array complex general\n") ==
-        "unsupported at byte 28: line 1: complex values are not supported");
+        "unsupported at byte 28: line 1: complex values are not supported; write their real and "
+        "imaginary parts as two matrices");
   CHECK(mtx_error("%%MatrixMarket matrix array quaternion general\n") ==
         "corrupt at byte 28: line 1 has 'quaternion' where 'real', 'integer', 'unsigned-integer' "
         "or 'pattern' should be");

@@ -73,8 +73,11 @@ class HeaderReader {
     } else if (field == "unsigned-integer") {
       header_.value_type = ValueType::u64;
     } else if (field != "real" && field != "double") {
-      if (field == "complex")
-        text_.fail(Errc::unsupported, word_, "complex values are not supported");
+      if (field == "complex") {
+        text_.fail(Errc::unsupported, word_,
+                   "complex values are not supported; write their real and imaginary parts as two "
+                   "matrices");
+      }
       text_.fail_at(Errc::corrupt, word_, fields);
     }
     if (header_.pattern && !header_.coordinate) {
