@@ -180,7 +180,8 @@ std::optional<WriteSummary> deliver(const std::variant<Matrix, Frame>& in, const
   options.stored_numbers = destination.stored_numbers;
   options.short_floats = destination.short_floats;
   options.progress = [&](std::uint64_t done, std::uint64_t total) { progress.update(done, total); };
-  if (destination.append && std::filesystem::exists(destination.path)) {
+  std::error_code ignored;  // told by what creates the file
+  if (destination.append && std::filesystem::exists(destination.path, ignored)) {
     return append(destination.path, in, options);
   }
   if (!destination.is_stdout()) {

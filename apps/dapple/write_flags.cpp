@@ -81,8 +81,9 @@ void add_write_flags(Command& command, WriteFlags& flags) {
       "store values in their own type, even where a smaller one would give back every bit");
   command.option(
       "--align", "N",
-      [&options, given](const std::string& text) {
+      [&options, &flags, given](const std::string& text) {
         given("--align");
+        flags.align = true;
         options.align = parse_align(text);
       },
       "align dense tiles to N bytes, a power of two up to 2097152");
@@ -100,6 +101,7 @@ void require_flags_for(const FormatInfo& format, const WriteFlags& flags) {
   if (format.name != "dbdf" && !flags.first.empty()) {
     throw UsageError(fmt::format("{} is for writing dbdf, not {}", flags.first, format.name));
   }
+  if (flags.align && flags.options.plain) throw UsageError("--plain aligns nothing; drop --align");
   if (format.name != "dbdf" && format.name != "daphne" && flags.kind) {
     throw UsageError(fmt::format("--kind is for writing dbdf or daphne, not {}", format.name));
   }

@@ -13,6 +13,7 @@ struct WriteFlags {
   WriteOptions options;
   std::string_view first;  // the first flag given, other than --kind
   bool kind = false;       // --kind was given, which is for daphne, too
+  bool align = false;      // --align was given
 };
 
 /// --pack alone.
