@@ -209,3 +209,17 @@ def test_a_zone_that_nobody_knows_is_told_by_dapple(tmp_path, zone):
     for call in (f.to_pandas, f.to_polars, lambda: dp.scan(f)):
         with pytest.raises(dp.TypeMismatchError, match="time zone"):
             call()
+
+
+@pytest.mark.parametrize("given", [1.5, slice(2), ..., np.array(1), object(), np.datetime64("2020")])
+def test_what_picks_nothing_is_an_error_of_dapple(make, there, given):
+    pytest.importorskip("dask.array")
+    m, f = make(cells((9, 8), "f8"), tile=(4, 4)), there({"a": np.arange(3.0), "b": np.ones(3)})
+    for call in (
+        lambda: f.to_pandas(columns=given), lambda: f.read(columns=given),
+        lambda: m.to_dask(chunks=given), lambda: m.stats(axis=given),
+    ):  # fmt: skip
+        with pytest.raises(dp.Error):
+            call()
+    assert list(f.to_pandas(columns=1)) == ["b"]
+    assert m.to_dask(chunks=5).chunks == ((5, 4), (5, 3))

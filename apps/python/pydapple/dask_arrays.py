@@ -65,6 +65,10 @@ def from_matrix(matrix: Matrix, chunks: Any, sparse: bool | str, absent: Absent)
                 f"the matrix would be {count} chunks, more than Dask's graph has room for: give "
                 "larger chunks="
             )
+    try:
+        chunks = da.core.normalize_chunks(chunks, matrix.shape, dtype=matrix.dtype)
+    except (TypeError, ValueError, ArithmeticError) as error:
+        raise InvalidArgumentError(f"chunks={chunks!r}: {error}") from error
     if not sparse:
         dense = DenseChunks(matrix, absent_code(absent))
         return da.from_array(dense, chunks=chunks, asarray=False, fancy=False, lock=False)

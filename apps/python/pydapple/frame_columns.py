@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from . import _core, fetch, keys
 from .advice import require_handle
 from .arrays import new_array
-from .errors import AbsentError, OutOfRangeError, UnsupportedError
+from .errors import AbsentError, InvalidIndexError, OutOfRangeError, UnsupportedError
 from .identity import Opened
 from .meanings import Group, Meaning
 from .names import Named
@@ -213,8 +213,13 @@ class FrameColumns(Opened, Named, _core.Frame):
 
 
 def each_label(columns: str | Sequence[str | int]) -> Sequence[str | int]:
-    """The labels, which are not the letters of a single one."""
-    return [columns] if isinstance(columns, str) else columns
+    """The labels or numbers, which are not the letters of a single one."""
+    if isinstance(columns, (str, int, np.integer)):
+        return [columns]
+    try:
+        return list(columns)
+    except TypeError:
+        raise InvalidIndexError(f"columns are labels or numbers, not {columns!r}") from None
 
 
 def unique(columns: list[tuple[str, int]]) -> list[tuple[str, int]]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 from . import _core
 from .absent import Absent, absent_code
 from .errors import InvalidArgumentError
@@ -39,7 +41,7 @@ def of_object(
     tiles: bool = False,
 ) -> Stats:
     """Of all cells, of each column (axis 0) or row (1), or of each column or row of tiles."""
-    if axis not in (None, 0, 1, -1, -2):
+    if axis is not None and not (isinstance(axis, (int, np.integer)) and -2 <= axis <= 1):
         raise InvalidArgumentError(f"axis is None, 0 or 1, not {axis!r}")
     by = -1 if axis is None else axis % 2 + 2 * tiles
     parts = _core.stats(owner, by, absent_code(absent), threads)[:_FIGURES]
