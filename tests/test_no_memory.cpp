@@ -183,8 +183,7 @@ TEST_CASE("no memory: a writer that goes on publishes a sound file or none") {
     bool finished = false;
     failed = fails_behind(n, [&] {
       succeeds([&] {
-        auto writer =
-            MatrixWriter::create(path, Work::rows(), Work::cols(), ValueType::f64, options);
+        auto writer = test::writer<double>(path, Work::rows(), Work::cols(), options);
         for (std::size_t i = 0; i < steps.size(); ++i) {
           done[i] = succeeds([&] { steps[i].put(writer); });
         }
@@ -221,7 +220,7 @@ TEST_CASE("no memory: what could not be read can be read again") {
   const Work work;
   const auto path = dir / "written.dbdf";
   {
-    auto writer = MatrixWriter::create(path, Work::rows(), Work::cols(), ValueType::f64);
+    auto writer = test::writer<double>(path, Work::rows(), Work::cols());
     for (const auto& step : work.steps()) step.put(writer);
     writer.finish();
   }

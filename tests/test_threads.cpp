@@ -91,7 +91,7 @@ Stored store(const test::TempDir& dir, const Partition& p, const WriteOptions& o
   for (auto& cell : s.all) {
     cell = rng.chance(60) ? 0 : static_cast<std::int32_t>(rng.bits() >> (32 + rng.below(32)));
   }
-  auto w = MatrixWriter::create(s.path, p.rows, p.cols, ValueType::i32, options);
+  auto w = test::writer<std::int32_t>(s.path, p.rows, p.cols, options);
   for (const Region& cells : p.blocks) {
     const std::int32_t* first = s.all.data() + cells.rows.begin * p.cols + cells.cols.begin;
     w.put<std::int32_t>({cells.rows.begin, cells.cols.begin},
@@ -221,7 +221,7 @@ TEST_CASE(
     options.sync = false;
     options.plain = plain;
     options.overwrite = true;
-    auto w = MatrixWriter::create(dir / "m", kBlocks * kHeight, kCols, ValueType::f64, options);
+    auto w = test::writer<double>(dir / "m", kBlocks * kHeight, kCols, options);
     const auto error = in_parallel([&](unsigned t) {
       for (std::uint32_t n = t; n < kBlocks; n += kThreads) {
         const bool clean = n / kThreads % 3 != 1;

@@ -28,8 +28,9 @@ void write(const char* path) {
     }
     row_ptr.push_back(col_idx.size());
   }
-  auto writer = dapple::MatrixWriter::create(path, kRows, kCols, dapple::ValueType::f32);
-  writer.put<float>({0, 0}, dapple::CsrRef<float>{kRows, kCols, row_ptr, col_idx, values});
+  auto writer = dapple::MatrixWriter::create(path, kRows, kCols, dapple::ValueType::f32, {},
+                                             dapple::Storage::csr);
+  writer.put_region<float>({0, 0}, dapple::CsrRef<float>{kRows, kCols, row_ptr, col_idx, values});
   writer.finish();
 }
 
