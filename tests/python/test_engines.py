@@ -3,6 +3,7 @@
 import pickle
 import time
 import tracemalloc
+import warnings
 
 import numpy as np
 import pytest
@@ -304,3 +305,22 @@ def test_a_writer_that_is_never_finished_warns(tmp_path):
     w = dp.writer(tmp_path / "w.dbdf", (2, 2), "f8")
     with pytest.warns(ResourceWarning, match="never finished"):
         del w
+
+
+def test_a_writer_whose_half_was_never_put_warns(tmp_path):
+    with pytest.warns(ResourceWarning, match=r"8 of the 16 cells of .* were never put, and are zero"), dp.writer(
+        tmp_path / "w.dbdf", (4, 4), "f8", sync=False
+    ) as w:
+        w[2:] = 1
+    assert dp.open(tmp_path / "w.dbdf")[:].sum() == 8
+    with pytest.warns(ResourceWarning, match="2 of the 6 cells"), dp.frame_writer(
+        tmp_path / "f.dbdf", 3, {"a": "i4", "b": "f8"}, sync=False
+    ) as w:
+        w["a"] = [1, 2, 3]
+        w["b", 1:2] = [0.5]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with dp.writer(tmp_path / "whole.dbdf", (4, 4), "f8", sync=False) as w:
+            w[2:], w[:2] = 1, sp.csr_array((2, 4))
+        with dp.writer(tmp_path / "sparse.dbdf", (4, 4), "f8", sparse=True, sync=False) as w:
+            w[2:] = 1

@@ -53,7 +53,7 @@ def writer(
     name = _own_name(path)
     rows, cols = _extents(shape)
     made = _core.create_matrix(name, rows, cols, kind, write_options(**options), sparse)
-    return MatrixWriter(made, name, (rows, cols), kind, threads)
+    return MatrixWriter(made, name, (rows, cols), kind, threads, sparse)
 
 
 def frame_writer(

@@ -24,17 +24,30 @@ _W = TypeVar("_W", bound="_TileWriter")
 class _TileWriter:
     """What both writers share: a file that appears when the ``with`` ends without an exception."""
 
-    def __init__(self, writer: _core.Writer, path: str, threads: int | None) -> None:
+    def __init__(self, writer: _core.Writer, path: str, cells: int, threads: int | None) -> None:
         self._writer = writer
+        self._cells = cells
+        self._put_cells: list[int] = []  # of each call; to append is safe in any thread
         self.path = path
         self._threads = threads
         self._process = os.getpid()
         self.summary: WriteSummary | None = None
 
     def finish(self) -> WriteSummary:
-        """Publish the file. Cells that were never put are zero."""
+        """Publish the file. Cells that were never put are zero.
+
+        A ResourceWarning tells of them, unless the matrix is sparse.
+        """
         if self.summary is None:
             self.summary = WriteSummary(*self._writer.finish())
+            left = self._cells - sum(self._put_cells)
+            if left > 0:
+                warnings.warn(
+                    f"{left} of the {self._cells} cells of {self.path} were never put, and are "
+                    "zero",
+                    ResourceWarning,
+                    stacklevel=2,
+                )
         return self.summary
 
     def abort(self) -> None:
@@ -79,9 +92,9 @@ class MatrixWriter(_TileWriter):
 
     def __init__(
         self, writer: _core.Writer, path: str, shape: tuple[int, int], dtype: np.dtype[Any],
-        threads: int | None,
+        threads: int | None, sparse: bool = False,
     ) -> None:  # fmt: skip
-        super().__init__(writer, path, threads)
+        super().__init__(writer, path, 0 if sparse else shape[0] * shape[1], threads)
         self.shape = shape
         self.dtype = dtype
 
@@ -102,6 +115,7 @@ class MatrixWriter(_TileWriter):
     def _put(self, rows: range, cols: range, data: Any, kept: tuple[int, ...]) -> None:
         shape = (len(rows), len(cols))
         data = unwrapped(data)
+        self._put_cells.append(shape[0] * shape[1])
         if is_sparse(data):
             _require_shape(data.shape, shape)
             self._put_sparse(rows.start, cols.start, shape[1], data)
@@ -157,7 +171,7 @@ class FrameWriter(_TileWriter):
         self, writer: _core.Writer, path: str, rows: int, columns: Sequence[StoredColumn],
         threads: int | None,
     ) -> None:  # fmt: skip
-        super().__init__(writer, path, threads)
+        super().__init__(writer, path, rows * len(columns), threads)
         self.rows = rows
         self.columns = {
             column.label: column.meaning.dtype(column.cells.dtype) for column in columns
@@ -255,6 +269,7 @@ class FrameWriter(_TileWriter):
 
     def _put(self, rows: range, first: int, arrays: Sequence[NDArray[Any]]) -> None:
         kinds = [column.cells.dtype for column in self._columns]
+        self._put_cells.append(len(rows) * len(arrays))
         for begin, end in self._writer.strips():
             low, high = max(begin, first), min(end, first + len(arrays))
             if low >= high:
