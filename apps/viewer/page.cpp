@@ -114,6 +114,11 @@ WholePage whole_page(const Resources& resources) {
       find_and_put({Resource::Kind::labels, {}, 0, k, 0});
     }
   }
+  if (object.row_names() != nullptr && object.rows() <= kMostLabels) {
+    for (std::uint64_t k = 0; k * Resources::kLabels < object.rows(); ++k) {
+      find_and_put({Resource::Kind::names, {}, 0, k, 0});
+    }
+  }
   std::string sides = "null";
   if (const auto cells = cell_pieces(resources.variant(), resources.blocks_in(), kMostJson)) {
     const std::size_t before = data.size();

@@ -38,18 +38,19 @@ function start(source, meta) {
 
   /** Label of a column, and what its zeros say: nothing before the labels are there. */
   const columnOf = (col) => {
-    if (!meta.labels) return [null, "0"];
+    if (!meta.labels && !meta.named[1]) return [null, "0"];
     const name = `labels/${Math.floor(col / 256)}`, piece = texts.get(name);
     if (!piece) return [null, texts.failed(name) ? NOT_READ : piece === null ? "0" : undefined];
     const [label, zero, type] = piece[col % 256];
     return [label, zero === "" ? MISSING : zero, type];
   };
   const labelOf = (col) => columnOf(col)[0];
+  const nameOf = (row) => meta.named[0] && texts.get(`names/${Math.floor(row / 256)}`)?.[row % 256] || null;
   const valueOf = (row, col, ask) => {
     const text = hasCells ? cellText(texts, source.sides, row, col, columnOf(col)[1], ask) : undefined;
     return text === MISSING ? "missing" : text;
   };
-  const table = meta.labels && hasCells ? new Table({source, meta, texts, columnAt: columnOf, onmove: draw,
+  const table = meta.labels && hasCells ? new Table({source, meta, texts, columnAt: columnOf, onmove: draw, nameAt: nameOf,
     cellAt: (row, col, plain) => cellText(texts, source.sides, row, col, columnOf(col)[1], true, plain)}) : null;
   /** Shows a frame as a table, or as a picture. */
   function turn(asTable) {
@@ -228,8 +229,8 @@ function start(source, meta) {
   function paintReadout(shown, zoom) {
     const [row, col] = (state.pointer || [Math.floor(view.row), Math.floor(view.col)]);
     if (row < 0 || col < 0 || row >= meta.rows || col >= meta.cols) return;
-    const label = labelOf(col);
-    let text = `row ${row}, column ${col}` + (label === null ? "" : ` (${shortened(label, 60)})`);
+    const named = (text) => text === null ? "" : ` (${shortened(text, 60)})`;
+    let text = `row ${row}${named(nameOf(row))}, column ${col}${named(labelOf(col))}`;
     const tile = shown.find((t) => row >= t.top && row < t.bottom && col >= t.left && col < t.right);
     const data = tile && dataOf(tile);
     const value = valueOf(row, col, state.table || view.showsValues());
@@ -376,7 +377,8 @@ function start(source, meta) {
   const kinds = KIND_NAMES.filter((kind) => meta.blocks[kind] > 0).map((kind) => `${grouped(meta.blocks[kind])} ${kind}`);
   const cellsText = hasCells || meta.rows * meta.cols === 0 ? [] : [["cells", "too many for this page; \u201cdapple view FILE\u201d shows them"]];
   fillList($("file"), [["format", meta.format], ["size", sizeText(meta.bytes)], ["stored", grouped(meta.stored)],
-    ["blocks", kinds.join(", ") || "none"], ["tiles", meta.grid ? meta.grid.map(grouped).join(" \u00d7 ") : "not regular"], ...cellsText]);
+    ["blocks", kinds.join(", ") || "none"], ["tiles", meta.grid ? meta.grid.map(grouped).join(" \u00d7 ") : "not regular"], ...cellsText,
+    ...Object.entries(meta.attributes).map(([key, value]) => [key, JSON.stringify(value)])]);
   paint();
   recall();
   draw();

@@ -2,6 +2,7 @@
 
 const BUDGET = 1 << 22;  // bytes of blocks that are read for one tile; of coarser ones statistics tell
 const MOST_CELLS = 1 << 26;  // the same where pixels are cells
+const MOST_TOLD = 1 << 26;  // bytes of a file whose names and attributes are fetched before its picture
 const LABELS = 256, SIDE = 64, LONGEST = 200;
 
 class RemoteFile {
@@ -19,7 +20,10 @@ class RemoteFile {
     let zoom = 0;
     const tilesAt = (cells, levels) => Math.ceil(cells / (TILE * 2 ** Math.max(0, levels - zoom)));
     while (zoom < Math.max(rowLevels, colLevels) && counts.total / tilesAt(file.cols, colLevels) / tilesAt(file.rows, rowLevels) > 256) ++zoom;
-    return {name: this.title, format: "dbdf", rows: file.rows, cols: file.cols, type: file.isFrame ? "frame" : file.type,
+    const told = file.size <= MOST_TOLD, noted = told ? await file.attributes() : {};
+    this.names = [told ? await file.names("rows") : null, told && !file.isFrame ? await file.names("columns") : null];
+    return {name: this.title, named: this.names.map((names) => names !== null),
+      attributes: JSON.stringify(noted).length > 8192 ? {} : Object.fromEntries(Object.entries(noted).sort()), format: "dbdf", rows: file.rows, cols: file.cols, type: file.isFrame ? "frame" : file.type,
       labels: file.isFrame, ruled: this.ruled, stored: counts.stored, bytes: file.size, levels: [rowLevels, colLevels], blocks: counts,
       blocksZoom: zoom, grid: file.tiling ? [file.tiling.rows, file.tiling.cols] : null,
       what: counts.stored < file.rows * file.cols / 2 ? "density" : "mean", counts: !file.isFrame && file.type[0] === "u"};
@@ -28,11 +32,18 @@ class RemoteFile {
   async text(name) {
     const [kind, place] = name.split("/"), numbers = place.split(".").map(Number);
     if (kind === "labels") return this.labels(numbers[0]);
+    if (kind === "names") return this.namesOf(0, numbers[0]);
     if (kind === "cells") return this.cells(...numbers);
     return (await this.blocksIn(numbers)).map((e) => [e.rx, e.cx, e.rows, e.cols, KIND_NAMES[e.kind], e.kind ? reader.TYPES[e.type] : "", e.stored]);
   }
 
+  namesOf(axis, k) {
+    const names = this.names[axis], first = k * LABELS;
+    return Array.from({length: Math.max(0, Math.min(LABELS, names.length - first))}, (_, i) => names.at(first + i).slice(0, LONGEST));
+  }
+
   labels(k) {
+    if (!this.file.isFrame) return this.namesOf(1, k).map((name) => [name, "0", ""]);
     return this.file.columns.slice(k * LABELS, (k + 1) * LABELS).map((column) =>
       [column.label.slice(0, LONGEST), reader.reading(column, new reader.ARRAYS[column.type](1), () => "?").text(0) ?? "", typeText(column)]);
   }

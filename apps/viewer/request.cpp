@@ -78,8 +78,9 @@ std::optional<Resource> parse_resource(std::string_view name) {
     found.kind = Resource::Kind::rows;
     if (!take_hexadecimal(name, found.condition)) return std::nullopt;
     return found;
-  } else if (take(name, "labels/")) {
-    found.kind = Resource::Kind::labels;
+  } else if (name.starts_with("labels/") || name.starts_with("names/")) {
+    found.kind = name[0] == 'l' ? Resource::Kind::labels : Resource::Kind::names;
+    name.remove_prefix(name.find('/') + 1);
     if (!take_number(name, found.x) || !name.empty()) return std::nullopt;
     return found;
   } else {
@@ -106,6 +107,8 @@ std::string name_of(const Resource& r) {
       return "cells/" + place;
     case Resource::Kind::labels:
       return "labels/" + std::to_string(r.x);
+    case Resource::Kind::names:
+      return "names/" + std::to_string(r.x);
     case Resource::Kind::rows:
       return "rows/" + hexadecimal(r.condition);
     case Resource::Kind::blocks:

@@ -17,7 +17,8 @@ struct Resource {
     tile,    // "tile/WHAT/z.x.y": a picture of up to 256 x 256 pixels
     tiles,   // "tiles/z.x.y": those of kFigures, one after the other
     cells,   // "cells/x.y": the values of 64 x 64 cells
-    labels,  // "labels/k": of 256 columns the label, what zeros stand for, and the type
+    labels,  // "labels/k": of 256 columns the label or name, what zeros stand for, and the type
+    names,   // "names/k": of 256 rows the names
     rows,    // "rows/HEX": rows of a frame that meet a condition, whose text is in hexadecimal
     blocks,  // "blocks/z.x.y": the blocks in a tile
   };

@@ -58,6 +58,15 @@ Raster all_of(const Pyramid& pyramid, unsigned zoom, const BlockedObject& object
           Axis::steps({0, object.cols()}, pyramid.col_step(zoom))};
 }
 
+/// The members of an object's attributes; of many or long ones none.
+json shown_attributes(const BlockedObject& object) {
+  constexpr std::size_t kMost = 8 << 10;
+  const std::string text = object.attributes();
+  return text.size() > kMost ? json::object() : json::parse(text, nullptr, false);
+}
+
+constexpr std::size_t kLongest = 200;  // bytes of a label or name; more is not shown
+
 }  // namespace
 
 Resources::Resources(picture::Object object, picture::Object looks, std::string name,
@@ -128,6 +137,8 @@ std::optional<std::string> Resources::find(const Resource& resource) const {
       return cells(resource);
     case Resource::Kind::labels:
       return labels(resource);
+    case Resource::Kind::names:
+      return names_of_rows(resource);
     case Resource::Kind::rows:
       return rows(resource);
     case Resource::Kind::blocks:
@@ -157,6 +168,8 @@ std::string Resources::meta() const {
                {"cols", o.cols()},
                {"type", matrix ? std::string(dapple::name(matrix->value_type())) : "frame"},
                {"labels", matrix == nullptr},
+               {"named", {o.row_names() != nullptr, matrix != nullptr && o.col_names() != nullptr}},
+               {"attributes", shown_attributes(o)},
                {"ruled", picture::needs_rules(object_, {0, o.cols()})},
                {"stored", counts.stored},
                {"bytes", o.bytes()},
@@ -324,17 +337,34 @@ std::optional<std::string> Resources::cells(const Resource& resource) const {
 }
 
 std::optional<std::string> Resources::labels(const Resource& resource) const {
+  const BlockedObject& o = object();
   const auto* frame = std::get_if<Frame>(&object_);
-  if (frame == nullptr || resource.x > frame->cols() / kLabels) return std::nullopt;
+  const auto names = frame == nullptr ? o.col_names() : nullptr;
+  if ((frame == nullptr && names == nullptr) || resource.x > o.cols() / kLabels) {
+    return std::nullopt;
+  }
   json labels = json::array();
   const std::uint64_t first = resource.x * kLabels;
-  const std::uint64_t end = first + std::min(kLabels, frame->cols() - first);
-  constexpr std::size_t kLongest = 200;  // more is not shown
+  const std::uint64_t end = first + std::min(kLabels, o.cols() - first);
   for (std::uint64_t c = first; c < end; ++c) {
-    labels.push_back({frame->label(c).substr(0, kLongest), zero_text(described_column(object_, c)),
-                      type_text(frame->column_info(c))});
+    if (frame == nullptr) {
+      labels.push_back({(*names)[c].substr(0, kLongest), "0", ""});
+    } else {
+      labels.push_back({frame->label(c).substr(0, kLongest),
+                        zero_text(described_column(object_, c)), type_text(frame->column_info(c))});
+    }
   }
   return text_of(labels);
+}
+
+std::optional<std::string> Resources::names_of_rows(const Resource& resource) const {
+  const auto names = object().row_names();
+  if (names == nullptr || resource.x > names->size() / kLabels) return std::nullopt;
+  json list = json::array();
+  const std::uint64_t first = resource.x * kLabels;
+  const std::uint64_t end = first + std::min(kLabels, names->size() - first);
+  for (std::uint64_t r = first; r < end; ++r) list.push_back((*names)[r].substr(0, kLongest));
+  return text_of(list);
 }
 
 std::optional<std::string> Resources::rows(const Resource& resource) const {

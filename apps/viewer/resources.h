@@ -78,6 +78,7 @@ class Resources {
   std::optional<std::string> tiles(Resource resource) const;
   std::optional<std::string> cells(const Resource& resource) const;
   std::optional<std::string> labels(const Resource& resource) const;
+  std::optional<std::string> names_of_rows(const Resource& resource) const;
   std::optional<std::string> rows(const Resource& resource) const;
   std::optional<std::string> blocks(const Resource& resource) const;
   Shown shown(const Resource& resource, const Region& region) const;

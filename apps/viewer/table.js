@@ -38,9 +38,10 @@ function histogram(values, isNumber, steps) {
 }
 
 class Table {
-  /** `cellAt(row, col)` is the text of a cell or what cellText gives in its place; `columnAt(col)` a column. */
-  constructor({source, meta, texts, columnAt, cellAt, onmove}) {
-    Object.assign(this, {source, meta, texts, columnAt, cellAt, onmove, row: 0, col: 0, rows: null, hit: null, summaries: new Map()});
+  /** `cellAt(row, col)` is the text of a cell or what cellText gives in its place; `columnAt(col)` a column;
+   * `nameAt(row)` the name of a row, or null. */
+  constructor({source, meta, texts, columnAt, cellAt, nameAt, onmove}) {
+    Object.assign(this, {source, meta, texts, columnAt, cellAt, nameAt, onmove, row: 0, col: 0, rows: null, hit: null, summaries: new Map()});
     this.load = remembering(64, (name) => source.text(name));  // what is searched
     this.scroll = $("scroll");
     this.scroll.addEventListener("scroll", () => this.scrolled());
@@ -56,7 +57,7 @@ class Table {
   get fits() { return Math.max(1, Math.floor((this.scroll.clientHeight - this.head) / ROW)); }
   get wide() { return Math.max(1, Math.floor((this.scroll.clientWidth - this.left) / COLUMN)); }
   get head() { return $("cells").tHead?.offsetHeight ?? 90; }
-  get left() { return 20 + 8 * String(this.meta.rows).length; }
+  get left() { return 20 + 8 * (this.meta.named[0] ? 16 : String(this.meta.rows).length); }
   get mostLeft() { return Math.max(0, this.meta.cols - this.wide); }
 
   /** From where the bars are to rows and columns; where there are too many for pixels, in proportion. */
@@ -112,7 +113,7 @@ class Table {
     head.append(names, about);
     for (let k = this.row; k < Math.min(this.count, this.row + this.fits + 1); ++k) {
       const row = this.rows ? this.rows[k] : k, line = make("tr");
-      line.append(make("th", grouped(row)), ...cols.map((col) => this.cell(row, col)));
+      line.append(make("th", shortened(this.nameAt(row) ?? grouped(row), 16)), ...cols.map((col) => this.cell(row, col)));
       body.append(line);
     }
     table.style.setProperty("--left", `${this.left}px`);

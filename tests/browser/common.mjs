@@ -81,8 +81,8 @@ export async function look(address, cells, served) {
 export async function goTo(page, row, col) {
   await page.fill("#cell", `${row}, ${col}`);
   await page.press("#cell", "Enter");
-  await page.waitForFunction(([r, c]) => document.getElementById("readout").textContent.startsWith(`row ${r}, column ${c}`),
-    [row, col]);
+  await page.waitForFunction(([r, c]) => new RegExp(`^row ${r}( \\(.*\\))?, column ${c}\\b`)
+    .test(document.getElementById("readout").textContent), [row, col]);
   await ready(page);
   return (await page.textContent("#readout")).split("\n")[1];
 }

@@ -2,7 +2,7 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { bytesObject, serveRanges } from "../js/server.mjs";
-import { browser, dapple, ended, folder, ready, same, serve, shot, test, viewer } from "./common.mjs";
+import { browser, dapple, ended, folder, goTo, ready, same, serve, shot, test, viewer } from "./common.mjs";
 
 const ROWS = 3000, CITIES = ["Oslo", "Bergen", "Graz"];
 /** Row i as fields of CSV; some are missing. */
@@ -31,10 +31,10 @@ async function sameRows(page, numbers) {
 const from = (first) => Array.from({length: 100}, (_, k) => first + k);
 
 /** Runs on the page of a server, on one by itself, and on one that reads the file at its address. */
-async function onPages(run, settings = {}) {
-  const {child, address} = await serve(file), whole = `${folder}/table.html`;
-  const remote = await serveRanges(bytesObject(readFileSync(file)), {files: {"view.html": readFileSync(viewer, "utf8")}, name: "t.dbdf"});
-  execFileSync(dapple, ["view", file, "-o", whole, "-q", "--force"]);
+async function onPages(run, settings = {}, path = file) {
+  const {child, address} = await serve(path), whole = `${folder}/table.html`;
+  const remote = await serveRanges(bytesObject(readFileSync(path)), {files: {"view.html": readFileSync(viewer, "utf8")}, name: "t.dbdf"});
+  execFileSync(dapple, ["view", path, "-o", whole, "-q", "--force"]);
   try {
     for (const [kind, url] of Object.entries({served: address, whole: `file://${whole}`, remote: `${remote.base}view.html?x=t.dbdf`})) {
       const page = await browser.newPage({viewport: {width: 1440, height: 700}, ...settings}), complaints = [];
@@ -51,6 +51,24 @@ async function onPages(run, settings = {}) {
     same(await ended(child, "SIGTERM"), 0, "status");
   }
 }
+
+await test("names and attributes: of the cell that is pointed at, of the rows of a table, and in the panel", async () => {
+  const matrix = `${folder}/named.dbdf`, people = `${folder}/people.dbdf`;
+  writeFileSync(`${folder}/m.csv`, "1,2\n3,4\n");
+  writeFileSync(`${folder}/rows.txt`, "AAAC\n<i>TTG\n");
+  writeFileSync(`${folder}/cols.txt`, "CD3E\nMS4A1\n");
+  execFileSync(dapple, ["convert", `${folder}/m.csv`, matrix, "-q", "--row-names-file", `${folder}/rows.txt`,
+    "--col-names-file", `${folder}/cols.txt`, "--attribute", 'unit="mm"', "--attribute", "run=[1,2]"]);
+  await onPages(async (page, kind) => {
+    await goTo(page, 1, 1);
+    await page.waitForFunction(() => document.querySelector("#readout").textContent.startsWith("row 1 (<i>TTG), column 1 (MS4A1)"));
+    same((await page.textContent("#file")).endsWith('run[1,2]unit"mm"'), true, `${kind}: attributes`);
+  }, {}, matrix);
+  writeFileSync(`${folder}/people.txt`, Array.from({length: ROWS}, (_, i) => `p${i}\n`).join(""));
+  execFileSync(dapple, ["convert", csv, people, "-q", "--row-names-file", `${folder}/people.txt`]);
+  await onPages((page) => page.waitForFunction(() => document.querySelector("#cells tbody tr:nth-child(2) th")?.textContent === "p1"),
+    {}, people);
+});
 
 await test("table: words, times and missing cells as people write them; keys; bars", () => onPages(async (page, kind) => {
   const many = await sameRows(page, from(0));
