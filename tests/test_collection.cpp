@@ -112,7 +112,7 @@ TEST_CASE("collection: a member by its path") {
     CHECK(first_cell(whole / "layers/counts", "") == 7);
     const Error error = required_error(error_of([&] { first_cell(whole / "layers/x", ""); }));
     CHECK(error.detail() == "the collection has no member 'layers/x', only X, layers/counts");
-    for (const std::string& name : {"../c", "layers//counts", ".X", "layers/../X"}) {
+    for (const std::string name : {"../c", "layers//counts", ".X", "layers/../X"}) {
       CHECK(error_of([&] { first_cell(whole.string() + "/" + name, ""); }));
     }
   }
