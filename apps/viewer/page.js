@@ -45,12 +45,12 @@ function start(source, meta) {
     return [label, zero === "" ? MISSING : zero, type];
   };
   const labelOf = (col) => columnOf(col)[0];
-  const nameOf = (row) => meta.named[0] && texts.get(`names/${Math.floor(row / 256)}`)?.[row % 256] || null;
+  const nameAt = (row) => meta.named[0] && texts.get(`names/${Math.floor(row / 256)}`)?.[row % 256] || null;
   const valueOf = (row, col, ask) => {
     const text = hasCells ? cellText(texts, source.sides, row, col, columnOf(col)[1], ask) : undefined;
     return text === MISSING ? "missing" : text;
   };
-  const table = meta.labels && hasCells ? new Table({source, meta, texts, columnAt: columnOf, onmove: draw, nameAt: nameOf,
+  const table = meta.labels && hasCells ? new Table({source, meta, texts, columnAt: columnOf, onmove: draw, nameAt,
     cellAt: (row, col, plain) => cellText(texts, source.sides, row, col, columnOf(col)[1], true, plain)}) : null;
   /** Shows a frame as a table, or as a picture. */
   function turn(asTable) {
@@ -229,8 +229,8 @@ function start(source, meta) {
   function paintReadout(shown, zoom) {
     const [row, col] = (state.pointer || [Math.floor(view.row), Math.floor(view.col)]);
     if (row < 0 || col < 0 || row >= meta.rows || col >= meta.cols) return;
-    const named = (text) => text === null ? "" : ` (${shortened(text, 60)})`;
-    let text = `row ${row}${named(nameOf(row))}, column ${col}${named(labelOf(col))}`;
+    const named = (text) => text ? ` (${shortened(text, 60)})` : "";
+    let text = `row ${row}${named(nameAt(row))}, column ${col}${named(labelOf(col))}`;
     const tile = shown.find((t) => row >= t.top && row < t.bottom && col >= t.left && col < t.right);
     const data = tile && dataOf(tile);
     const value = valueOf(row, col, state.table || view.showsValues());
