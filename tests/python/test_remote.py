@@ -186,7 +186,7 @@ def test_parts_that_are_gone_or_replaced_are_named(folder):
     data = part.read_bytes()
     part.unlink()
     through, bucket = stored()
-    with pytest.raises(FileNotFoundError, match=rf"{part.name}.*dataset-1"):
+    with pytest.raises(OSError, match=rf"{part.name}.*dataset-1"):
         dp.open(bucket + "set", **through)[:]
     part.write_bytes(data[:-20] + bytes(20))
     through, bucket = stored()
