@@ -12,7 +12,8 @@ using namespace dapple::test;
 
 namespace {
 
-std::variant<Matrix, Frame> text_file(const std::filesystem::path& path, const std::string& text) {
+std::variant<Matrix, Frame> opened_text(const std::filesystem::path& path,
+                                        const std::string& text) {
   write_text(path, text);
   return open(path);
 }
@@ -25,9 +26,9 @@ TEST_CASE("concat: integers that floats join are rounded when that is allowed") 
   for (const bool frame : {true, false}) {
     CAPTURE(frame);
     const std::string big = frame ? "9007199254740993,1\n" : "9007199254740993\n";
-    const auto whole = text_file(dir / "a.csv", starts[frame ? 0 : 1] + big);
+    const auto whole = opened_text(dir / "a.csv", starts[frame ? 0 : 1] + big);
     const auto real =
-        text_file(dir / "b.csv", starts[frame ? 0 : 1] + (frame ? "0.5,1.5\n" : "0.5\n"));
+        opened_text(dir / "b.csv", starts[frame ? 0 : 1] + (frame ? "0.5,1.5\n" : "0.5\n"));
     convert(whole, {}, dir / "a.dbdf", [] {
       ConvertOptions options;
       options.write.overwrite = true;
@@ -53,8 +54,8 @@ TEST_CASE("concat: integers that floats join are rounded when that is allowed") 
 TEST_CASE("concat: a number that would be rounded beside a missing cell names column and row") {
   const TempDir dir;
   const std::variant<Matrix, Frame> parts[] = {
-      text_file(dir / "a.csv", "k,n\n1,7\n2,9007199254740993\n3,\n"),
-      text_file(dir / "b.csv", "k,n\n4,0.5\n")};
+      opened_text(dir / "a.csv", "k,n\n1,7\n2,9007199254740993\n3,\n"),
+      opened_text(dir / "b.csv", "k,n\n4,0.5\n")};
   const auto error = error_of([&] { as_csv(concat(parts, Axis::rows)); });
   CHECK(required_error(error).detail() ==
         "column 'n', row 1: 9007199254740993 is not exact as f64");
@@ -65,8 +66,8 @@ TEST_CASE("concat: a number that would be rounded beside a missing cell names co
 
 TEST_CASE("concat: numbers where others have words say how to read them as words") {
   const TempDir dir;
-  const auto words = text_file(dir / "a.csv", "w,n\nx,1\n"),
-             numbers = text_file(dir / "b.csv", "w,n\n5,1\n");
+  const auto words = opened_text(dir / "a.csv", "w,n\nx,1\n"),
+             numbers = opened_text(dir / "b.csv", "w,n\n5,1\n");
   convert(numbers, {}, dir / "b.dbdf");
   const auto option = [](const auto& a, const auto& b) {
     const std::variant<Matrix, Frame> parts[] = {a, b};
@@ -82,8 +83,8 @@ TEST_CASE("concat: numbers where others have words say how to read them as words
 TEST_CASE("concat: a CSV of labels alone has columns of any kind") {
   const TempDir dir;
   const std::string label = "w,day,ok,i\n", row = "x,2024-01-02,true,9007199254740993\n";
-  const auto none = text_file(dir / "none.csv", label),
-             some = text_file(dir / "some.csv", label + row);
+  const auto none = opened_text(dir / "none.csv", label),
+             some = opened_text(dir / "some.csv", label + row);
   for (const bool first : {true, false}) {
     const std::variant<Matrix, Frame> parts[] = {first ? none : some, first ? some : none};
     const auto whole = concat(parts, Axis::rows);

@@ -14,7 +14,7 @@ namespace {
 
 using Bytes = std::vector<std::byte>;
 
-const std::string kCells =
+const std::string kMeant =
     "word,kind,when,ok,n\n"
     "apple-1,red,2026-01-01T00:00:00Z,true,1\n"
     "berry-2,red,,false,\n"
@@ -24,7 +24,7 @@ const std::string kCells =
 
 /// A file of these cells in two rows of tiles.
 Bytes sample(const test::TempDir& folder) {
-  test::write_text(folder / "in.csv", kCells);
+  test::write_text(folder / "in.csv", kMeant);
   ConvertOptions options;
   options.write.tile = TileShape{3, 4};
   convert(open(folder / "in.csv"), {}, folder / "in.dbdf", options);
@@ -61,11 +61,11 @@ TEST_CASE("meanings: a file whose index trailer is damaged still has them") {
   for (std::size_t at = bytes.size() - test::kLine; at < bytes.size(); ++at) {
     CAPTURE(at);
     const Bytes damaged = flipped(bytes, at);
-    REQUIRE(cells_of(folder, damaged) == kCells);
+    REQUIRE(cells_of(folder, damaged) == kMeant);
     if (at % 8 != 0) continue;
     const RepairReport report = repaired(folder, damaged);
     CHECK(report.meanings_lost == 0);
-    CHECK(test::as_csv(open(folder / "out.dbdf")) == kCells);
+    CHECK(test::as_csv(open(folder / "out.dbdf")) == kMeant);
     CHECK(verify(folder / "out.dbdf", Level::payload).findings.empty());
   }
 }
@@ -75,13 +75,13 @@ TEST_CASE("meanings: a walk finds them by either tag, and by their place before 
   const Bytes bytes = sample(folder);
   const std::size_t end = find(bytes, "DPL-INDX") - 26;
   Bytes cut(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(end));
-  CHECK(cells_of(folder, cut) == kCells);
+  CHECK(cells_of(folder, cut) == kMeant);
   test::Image empty = test::Image::matrix(0, 0, ValueType::u8);
   const std::size_t header = empty.size();
   empty.empty({0, 0}, 0, 0);
   cut.insert(cut.end(), empty.bytes().begin() + static_cast<std::ptrdiff_t>(header),
              empty.bytes().end());
-  CHECK(cells_of(folder, cut) == kCells);
+  CHECK(cells_of(folder, cut) == kMeant);
   // A tag that is damaged is an error, as it is with the index.
   const std::size_t tag = find(bytes, "DPL-COLS");
   const auto with_index = test::error_of([&] { cells_of(folder, flipped(bytes, tag)); });
@@ -101,7 +101,7 @@ TEST_CASE("meanings: damaged ones are the same error with an index and without")
     const auto by_walk = test::error_of([&] { cells = cells_of(folder, both); });
     REQUIRE(by_walk.has_value() == with_index.has_value());
     if (!by_walk) {
-      REQUIRE(cells == kCells);
+      REQUIRE(cells == kMeant);
     } else {
       REQUIRE(by_walk->code() == with_index->code());
       REQUIRE(by_walk->detail() == with_index->detail());
@@ -119,7 +119,7 @@ TEST_CASE("meanings: a sidecar has those of a file that is walked over") {
     options.statistics = statistics;
     REQUIRE(write_sidecar(path, {}, options));
     CHECK(test::base(open(path)).index_origin() == IndexOrigin::sidecar);
-    CHECK(test::as_csv(open(path)) == kCells);
+    CHECK(test::as_csv(open(path)) == kMeant);
   }
 }
 
@@ -152,7 +152,7 @@ TEST_CASE("repair: keeps meanings whatever happens to the hints around them") {
     CAPTURE(at);
     const RepairReport report = repaired(folder, flipped(bytes, at));
     CHECK(report.meanings_lost == 0);
-    CHECK(test::as_csv(open(folder / "out.dbdf")) == kCells);
+    CHECK(test::as_csv(open(folder / "out.dbdf")) == kMeant);
   }
   const RepairReport report = repaired(folder, flipped(bytes, tag + 40));
   CHECK(report.meanings_lost == 1);
