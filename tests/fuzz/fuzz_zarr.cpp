@@ -1,6 +1,7 @@
 // Door: Zarr. The input is the metadata of one array, and after a NUL the bytes that every chunk
 // and shard has. They are cells, or an error.
 #include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -21,7 +22,7 @@ class OneArray final : public zarr::Keys {
  public:
   OneArray(std::string_view metadata, std::string_view chunk)
       : Keys("fuzz"), metadata_(metadata), chunk_(chunk) {}
-  std::shared_ptr<ByteSource> open(const std::string& key) const override {
+  std::shared_ptr<ByteSource> open(const std::string& key, std::uint64_t) const override {
     const bool meta = key == "zarr.json" || key == ".zarray" || key == ".zmetadata";
     if (key == "zarr.json" && metadata_.find("\"chunk_grid\"") == metadata_.npos) return nullptr;
     if (key.starts_with(".z") && !meta) return nullptr;
