@@ -86,7 +86,7 @@ m.read(dtype=complex)             | TypeError      | float32 or float64
 m.take([9])                       | IndexError     | outside the 4 rows
 m.stats(axis="rows")              | ValueError     | axis is None, 0 or 1
 m.shape = (3, 4)                  | AttributeError | set
-m.attrs["unit"] = "mm"            | TypeError      | item assignment
+m.attrs["unit"] = "mm"            | TypeError      | write the object again with attrs=
 s.sparse[99]                      | IndexError     | outside the 50 rows
 s.sparse @ np.ones(20)            | TypeError      | m.linear_operator()
 s.sparse.T                        | AttributeError | transpose=True

@@ -20,6 +20,7 @@ from .matrix import Matrix
 from .meanings import Meaning
 
 _LARGE = 1 << 20  # bytes
+_FEW = 256  # tiles
 
 
 def _given_back(opened: Matrix | Frame, cells: Any) -> Any:
@@ -30,6 +31,13 @@ def _given_back(opened: Matrix | Frame, cells: Any) -> Any:
     if cells.nbytes >= _LARGE:
         opened._let_go()
     return cells
+
+
+def _chunks_of(matrix: Matrix) -> tuple[int, int]:
+    """The tiles, unless a task for each would be too many."""
+    tile_rows, tile_cols = matrix.chunks
+    tiles = -(-matrix.shape[0] // max(tile_rows, 1)) * -(-matrix.shape[1] // max(tile_cols, 1))
+    return matrix.chunks if tiles <= _FEW else dask_arrays.default_chunks(matrix, False)
 
 
 class MatrixArray(BackendArray):  # type: ignore[misc]
@@ -112,10 +120,11 @@ class DappleBackend(BackendEntrypoint):  # type: ignore[misc]
     A matrix becomes the variable ``data`` of the dimensions ``row`` and ``col``, or those that its
     attribute ``dimension_names`` lists, with the names of rows and columns as coordinates. A frame
     becomes one variable a column, all of the dimension ``row``, by its name in `Frame.columns`.
-    ``chunks={}`` are those of `Matrix.to_dask` and `Frame.to_dask`: whole tiles, and rows, of about
-    64 MiB. Attributes are those of the variable, or of the Dataset, with those of columns at their
-    variables. Times are in UTC where the attribute ``time_zone`` names a zone;
-    ``ordered_categories`` lists the words of an ordered category in their order.
+    ``chunks={}`` are the tiles of a matrix that has few, otherwise those of `Matrix.to_dask`,
+    whole tiles of about 64 MiB; and those of `Frame.to_dask`. Attributes are those of the
+    variable, or of the Dataset, with those of columns at their variables. Times are in UTC where
+    the attribute ``time_zone`` names a zone; ``ordered_categories`` lists the words of an ordered
+    category in their order.
     """
 
     description = "Open matrices and frames with dapple"
@@ -134,7 +143,7 @@ class DappleBackend(BackendEntrypoint):  # type: ignore[misc]
         if isinstance(opened, Matrix):
             cells = indexing.LazilyIndexedArray(MatrixArray(opened))
             dims = dimensions_in(opened.attrs) or ("row", "col")
-            chunks = dict(zip(dims, dask_arrays.default_chunks(opened, False), strict=True))
+            chunks = dict(zip(dims, _chunks_of(opened), strict=True))
             attrs = {key: one for key, one in opened.attrs.items() if key != DIMENSIONS}
             variables = {
                 "data": xr.Variable(dims, cells, attrs, encoding={"preferred_chunks": chunks})
