@@ -8,6 +8,7 @@
 #include <new>
 #include <utility>
 
+#include "dapple/array.h"
 #include "dapple/error.h"
 
 namespace dapple::detail {
@@ -21,17 +22,14 @@ constexpr std::uint64_t kAlignment = 64;  // alignment that `at` promises
 /// Bytes [offset, offset + size) of the source, aligned as there.
 struct RangedSource::Buffer {
   Buffer(std::uint64_t first, std::uint64_t n)
-      : offset(first),
-        size(n),
-        memory(
-            std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(n + kAlignment))) {
-    const auto address = reinterpret_cast<std::uintptr_t>(memory.get());
-    data = memory.get() + (first - address) % kAlignment;
+      : offset(first), size(n), memory(static_cast<std::size_t>(n + kAlignment)) {
+    const auto address = reinterpret_cast<std::uintptr_t>(memory.data());
+    data = memory.data() + (first - address) % kAlignment;
   }
   const std::byte* at(std::uint64_t from) const noexcept { return data + (from - offset); }
 
   std::uint64_t offset, size;
-  std::unique_ptr<std::byte[]> memory;
+  Array<std::byte> memory;  // in huge pages where it is large
   std::byte* data;
 };
 

@@ -18,6 +18,7 @@ constexpr std::uint64_t kMostHeaderBytes = 64 << 10;
 constexpr std::uint64_t kMostIgnoredBytes = 64 << 10;  // of pages that explain an error
 constexpr int kMostRedirections = 5;
 constexpr long kConnectSeconds = 10;
+constexpr long kBufferBytes = 512 << 10;                       // curl's own is 16 KiB
 constexpr long kStallSeconds = 20, kStallBytes = 1024;         // slower than that is stalled
 constexpr long kAnswerSeconds = 60, kSlowestBytes = 16 << 10;  // and a second for each of these
 
@@ -134,6 +135,7 @@ void Exchange::start(const std::string& address) {
   set(CURLOPT_HTTPHEADER, headers_);
   set(CURLOPT_USERAGENT, "dapple");
   set(CURLOPT_NOSIGNAL, 1L);
+  set(CURLOPT_BUFFERSIZE, kBufferBytes);
   set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);  // those of a proxy
   set(CURLOPT_CONNECTTIMEOUT, kConnectSeconds);
   set(CURLOPT_LOW_SPEED_LIMIT, kStallBytes);
