@@ -40,7 +40,7 @@ int run_collection(const Arguments& arguments, Console& console) {
 
 const Verb kCollectionVerb = {
     "collection",
-    "ACTION FROM TO",
+    "ACTION A B",
     "several objects under one name, as a folder or as one file",
     "A collection is a folder whose name ends in .dds, with a file NAME.dbdf for each member,\n"
     "such as X, obs and layers/counts. Packed, it is one ZIP file without compression, for\n"
