@@ -79,7 +79,7 @@ setarch -R true 2>/dev/null && run_fixed="setarch -R"
 build_watched() {
   build build-asan "library internal_library tests/fuzz/replay_views" -Dtests=true "${together[@]}" \
     -Db_sanitize=address,undefined -Db_lundef=false -Doptimization=g \
-    "-Dcpp_args=['-fno-sanitize-recover=all', '-fno-sanitize=null,object-size,vptr,pointer-overflow,alignment', '$quiet']"
+    "-Dcpp_args=['-fno-sanitize-recover=all', '-fno-sanitize=null,object-size,vptr,pointer-overflow', '$quiet']"
 }
 
 run_watched() {
