@@ -198,6 +198,13 @@ TEST_CASE("put_region: what does not fit is refused, and the writer goes on") {
   CHECK(sparse(more, cols) ==
         "invalid_argument: row pointers must ascend by 2 in all, but row 1 goes from 1 to 3");
   CHECK(sparse(ptr, far) == "out_of_range: entry (1, 10) is outside the rows of 10 cells");
+  CHECK(sparse(std::vector<std::uint64_t>{0, 2}, cols) ==
+        "invalid_argument: 2 rows need one row pointer more, and as many columns as values, but "
+        "there are 2 row pointers, 2 columns and 2 values");
+  auto tall = MatrixWriter::create(dir / "tall.dbdf", ~0ULL, 1, ValueType::u8, tiled());
+  CHECK(test::error_of([&] {
+          tall.put_region({0, 0}, CsrRef<int>{~0ULL, 1, {}, {}, {}});
+        })->code() == Errc::invalid_argument);
   w.put_region({0, 0}, CsrRef<int>{2, 10, ptr, cols, values});
   w.put_region<int>({2, 2}, {cells.data(), 0, 8});  // nothing
   w.finish();

@@ -243,16 +243,21 @@ void put_rows(BlockWriter& to, const Region& region, const Cuts& cuts, const Csr
   });
 }
 
-void put_arrays(BlockWriter& to, const Region& region, const Cuts& cuts, const CsrArrays& arrays,
-                unsigned threads) {
-  if (arrays.row_ptr_size != arrays.rows + 1 || arrays.col_idx_size != arrays.values_size) {
-    fail(detail::counted(arrays.rows, "row") + (arrays.rows == 1 ? " needs " : " need ") +
-         std::to_string(arrays.rows + 1) +
-         " row pointers and as many columns as values, but there are " +
+/// Throws invalid_argument unless the arrays have the lengths that go together.
+void require_lengths(const CsrArrays& arrays) {
+  const bool enough = arrays.row_ptr_size > 0 && arrays.row_ptr_size - 1 == arrays.rows;
+  if (!enough || arrays.col_idx_size != arrays.values_size) {
+    fail(detail::counted(arrays.rows, "row") + (arrays.rows == 1 ? " needs" : " need") +
+         " one row pointer more, and as many columns as values, but there are " +
          detail::counted(arrays.row_ptr_size, "row pointer") + ", " +
          detail::counted(arrays.col_idx_size, "column") + " and " +
          detail::counted(arrays.values_size, "value"));
   }
+}
+
+/// REQUIRES arrays whose lengths go together.
+void put_arrays(BlockWriter& to, const Region& region, const Cuts& cuts, const CsrArrays& arrays,
+                unsigned threads) {
   const bool wide_ptr = arrays.ptr_bytes == 8, wide_col = arrays.col_bytes == 8;
   const auto put = wide_ptr ? (wide_col ? &put_rows<std::uint64_t, std::uint64_t>
                                         : &put_rows<std::uint64_t, std::uint32_t>)
@@ -287,6 +292,7 @@ void TileWriter::put_one(BlockPos pos, std::uint64_t rows, std::uint64_t cols, V
 
 void TileWriter::put_one(BlockPos pos, const CsrArrays& arrays) {
   const Region block = region_of(pos, arrays);
+  require_lengths(arrays);
   put_arrays(*impl_, block, whole(*impl_, block), arrays, 1);
 }
 
@@ -307,6 +313,7 @@ void TileWriter::put_cut(BlockPos pos, std::uint64_t rows, std::uint64_t cols, V
 void TileWriter::put_cut(BlockPos pos, const CsrArrays& arrays, unsigned threads) {
   const Region region = region_of(pos, arrays);
   require_inside(*impl_, region);
+  require_lengths(arrays);
   if (region.empty()) return;
   put_arrays(*impl_, region, cut(*impl_, region), arrays, threads);
 }
