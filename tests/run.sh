@@ -72,10 +72,11 @@ quiet=-Wno-maybe-uninitialized
 run_fixed=
 setarch -R true 2>/dev/null && run_fixed="setarch -R"
 
-# The programs of the main build run again with libraries that the address and undefined-behaviour
+# The unit tests of the main build run once, with libraries that the address and undefined-behaviour
 # sanitizers watch in place of their own: compiling only those takes half the time. One program is
 # watched itself, for what the public headers compile into their users. Checks that cost a fifth of the
-# time each are left to the fuzz targets' own build.
+# time each are left to the fuzz targets' own build. The other suites run with the libraries of the main
+# build; its unit tests with those, as users get them, are in the soak suite (tests/soak/release_build.sh).
 build_watched() {
   build build-asan "library internal_library tests/fuzz/replay_views" -Dtests=true "${together[@]}" \
     -Db_sanitize=address,undefined -Db_lundef=false -Doptimization=g \
@@ -85,13 +86,11 @@ build_watched() {
 run_watched() {
   local watched=$PWD/build-asan/lib sanitizer
   sanitizer=$(ldd "$watched/libdapple_internal.so" | awk '$1 ~ /asan/ { print $3 }')
-  tests/python/run.sh $main "$watched" >$main/python-asan.log 2>&1 &
   run build-asan "" fuzz_views
   if LD_LIBRARY_PATH=$watched ldd $main/tests/unit | grep -qF "$watched/libdapple_internal.so"; then
     run $main "unit fuzz" --logbase testlog-asan --timeout-multiplier 3 \
       --wrapper "env LD_PRELOAD=$sanitizer LD_LIBRARY_PATH=$watched"
   fi
-  wait
 }
 
 # Suites of other languages: scripts that say why they skip, and end with a line as ours does.
@@ -103,7 +102,7 @@ run_languages() {
 will_log $main/meson-logs/testlog.json
 will_log $main/meson-logs/testlog-asan-env.json
 will_log build-asan/meson-logs/testlog.json
-for suite in python browser js python-asan; do will_log "$main/$suite.log"; done
+for suite in python browser js; do will_log "$main/$suite.log"; done
 
 # Both builds at once, and then all tests: what waits for a file, a process or a last compiler leaves its
 # processor to others.
@@ -114,12 +113,12 @@ if build $main "" -Dtests=true -Dpython=disabled -Doptimization=1 "${together[@]
   run_languages browser js &
   tests/python/build.sh $main >"$main/python-build.log" 2>&1  # what it says, the suite says again
   run_languages python &
-  run $main "unit made ranged threads cli interop fuzz tree faults neighbours" &
+  run $main "made ranged threads cli interop tree faults neighbours" &
   wait $watched && run_watched >>$main/watched.log 2>&1
 fi
 wait
 cat $main/watched.log
-for suite in python browser js python-asan; do
+for suite in python browser js; do
   [ -f "$main/$suite.log" ] || continue
   echo "== $suite"
   cat "$main/$suite.log"
