@@ -66,7 +66,7 @@ TEST_CASE("columns: a copy of another state of the file, or of another file, is 
   SUBCASE("read in another way") {
     OpenOptions array, vector;
     array.array = "x";
-    vector.idv.columns = {"x"};
+    vector.format_options = {{"idv.column", "x"}};
     for (const OpenOptions& options : {array, vector}) {
       CHECK(column_copy_state(Matrix::open(path, options)) == ColumnCopyState::stale);
     }

@@ -257,7 +257,7 @@ TEST_CASE("concat: times get the finest unit of the frames, and must fit it") {
   write_text(dir / "late.csv", "t,d\n2024-01-01T00:00:00,0:00:01\n3000-01-01T00:00:00,0:00:01\n");
   const auto object = [&](const char* file) {
     OpenOptions options;
-    options.csv.meanings = {{"t", MeaningKind::timestamp}, {"d", MeaningKind::duration}};
+    options.format_options = {{"csv.type", "t=timestamp"}, {"csv.type", "d=duration"}};
     return open(dir / file, options);
   };
   ConvertOptions again;

@@ -282,12 +282,12 @@ TEST_CASE("dataset: a frame's words are those of all parts") {
     all += text;
     write_text(folder / "part.csv", "name,n\n" + text);
     OpenOptions how;
-    how.csv.meanings["name"] = MeaningKind::category;
+    how.format_options = {{"csv.type", "name=category"}};
     dataset::append(set, open(folder / "part.csv", how), part_options());
   }
   write_text(folder / "all.csv", all);
   OpenOptions how;
-  how.csv.meanings["name"] = MeaningKind::category;
+  how.format_options = {{"csv.type", "name=category"}};
   ConvertOptions options = part_options();
   convert(open(folder / "all.csv", how), {}, folder / "all.dbdf", options);
   const Frame want = Frame::open(folder / "all.dbdf"), got = Frame::open(set);

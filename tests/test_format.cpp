@@ -20,7 +20,7 @@ std::string complaint(const Image& image) {
   fuzz::MemoryFile file;
   file.set(image.bytes());
   const auto error = test::error_of([&] {
-    const auto object = open(file.path(), {.format = "dbdf", .check = Check::never, .csv = {}});
+    const auto object = open(file.path(), {.format = "dbdf", .check = Check::never});
     if (const auto* m = std::get_if<Matrix>(&object)) {
       m->read<double>({{0, m->rows()}, {0, m->cols()}});
     } else {

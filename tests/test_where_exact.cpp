@@ -215,7 +215,7 @@ TEST_CASE("where: integers of any size in a text are compared exactly") {
                    "u,i,x\n0,-9223372036854775808,-18446744073709551616\n"
                    "9223372036854775808,-1,0\n18446744073709551614,0,9223372036854775808\n"
                    "18446744073709551615,9223372036854775807,18446744073709551616\n");
-  const Frame frame = Frame::open(dir / "f.csv", {.csv = {.types = {{"x", ValueType::f64}}}});
+  const Frame frame = Frame::open(dir / "f.csv", {.format_options = {{"csv.type", "x=f64"}}});
   constexpr Wide kU = Wide{1} << 64, kI = Wide{1} << 63;
   const std::vector<Wide> cells[] = {
       {0, kI, kU - 2, kU - 1}, {-kI, -1, 0, kI - 1}, {-kU, 0, kI, kU}};

@@ -93,7 +93,9 @@ void require_consistent(const Conversion& wanted, const FormatInfo& format) {
 
 void write(Conversion& wanted, Guest& guest, Console& console) {
   auto& [input, destination, chosen, flags, options, attributes, names] = wanted;
-  input.options.idv.columns = chosen.labels;
+  for (const std::string& label : chosen.labels) {
+    input.options.format_options.emplace("idv.column", label);
+  }
   const auto object = open_input(input, console);
   Selection part = resolve(chosen, object, input.name());
   say_note(input, base(object), console);

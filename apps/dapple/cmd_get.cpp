@@ -138,7 +138,9 @@ int run_get(const Arguments& arguments, Console& console) {
     require_replaceable(destination);
   }
 
-  input.options.idv.columns = wanted.labels;
+  for (const std::string& label : wanted.labels) {
+    input.options.format_options.emplace("idv.column", label);
+  }
   if (wanted.rows) input.options.first_rows = wanted.rows->end;
   if (wanted.cell) input.options.first_rows = wanted.cell->first + 1;
   const auto object = open_input(input, console);

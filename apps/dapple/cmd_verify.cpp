@@ -24,7 +24,6 @@ int run_verify(const Arguments& arguments, Console& console) {
   command.parse(arguments);
 
   require_named_file(input, "verify");
-  input.options.futhark.first = true;  // all values are read, whichever is opened
   const Level level = payload ? Level::payload : Level::structure;
   const VerifyReport report = [&] {
     Progress progress(printable(input.file), console.quiet);

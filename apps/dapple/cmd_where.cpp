@@ -174,7 +174,7 @@ int run_where(const Arguments& arguments, Console& console) {
   if (count && explain) throw UsageError("--count and --explain cannot be used together");
   const Print print = explain ? Print::explanation : count ? Print::count : Print::hits;
   options.threads = console.threads;
-  if (label) input.options.idv.columns = {*label};
+  if (label) input.options.format_options.emplace("idv.column", *label);
   if (label) parse_condition(typed);  // what is mistyped is told before the file is read
   const auto object = open_input(input, console);
   say_note(input, base(object), console);

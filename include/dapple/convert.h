@@ -11,6 +11,7 @@
 #include <variant>
 #include <vector>
 
+#include "dapple/format_options.h"
 #include "dapple/frame.h"
 #include "dapple/matrix.h"
 #include "dapple/writer.h"
@@ -25,6 +26,7 @@ struct FormatInfo {
   bool reads = false;
   bool writes = false;
   bool streams = false;  // can be written to a pipe
+  std::span<const OptionInfo> options{};
 };
 
 /// Every format that dapple knows.
@@ -38,11 +40,6 @@ const FormatInfo& format_to_write(const std::string& to, const std::filesystem::
 struct Selection {
   std::optional<Range> rows{};
   std::optional<std::vector<std::uint64_t>> cols{};  // in the order of the output
-};
-
-/// How an ML.NET file is written.
-struct IdvWriteOptions {
-  bool deflate = true;  // false: blocks are not compressed
 };
 
 struct ConvertOptions {
@@ -61,7 +58,7 @@ struct ConvertOptions {
   /// that read back as the same f64 (0.1f as 0.10000000149011612). True: with the fewest that read
   /// back as the same f32 (0.1).
   bool short_floats = false;
-  IdvWriteOptions idv{};
+  FormatOptions format_options{};  // how files of single formats are written: idv.deflate
   /// Write a matrix with its rows as columns, to dbdf; tiles are chosen for it. Not for `append`.
   bool transpose = false;
   TakeProgress progress{};  // in rows

@@ -15,6 +15,7 @@
 #include "dapple/csv.h"             // cells and labels as fields of a csv file
 #include "dapple/dataset.h"         // many files as one object, written by many
 #include "dapple/error.h"           // the exception that everything throws
+#include "dapple/format_options.h"  // options of single formats, as text
 #include "dapple/frame.h"           // reading frames
 #include "dapple/gather.h"          // lists of rows, columns and cells in any order
 #include "dapple/items.h"           // everything in a file, including padding and indexes

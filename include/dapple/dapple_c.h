@@ -93,15 +93,15 @@ const char* dapple_version(void);
 ///   threads=N            that go through a text; 0: one per processor
 ///   cache=FOLDER         keeps what is fetched of addresses there, at most cache_bytes=N
 ///   csv.header=true      the first line holds labels; false: it does not
-///   csv.delimiter=C      one character
+///   csv.delimiter=C      one character, or "tab"
 ///   csv.skip=N           lines at the start that are no part of the table
 ///   csv.comment=T        lines that start with T are none of it
 ///   csv.decimal=C        "." or ","
 ///   csv.missing_as_nan=true
 ///   csv.missing_word=W   a field that is missing, too; may be given several times
 ///   csv.type=LABEL=TYPE  of a column, several times: "f32", or "boolean", "timestamp", "duration",
-///                        "category", "text"; a number or "*" in place of a label as in open.h
-///   futhark.value=N, futhark.frame=true, futhark.first=true
+///                        "category", "text"; a number or "*" in place of a label
+///   futhark.type=TYPE (several times), futhark.value=N, futhark.frame=true, futhark.first=true
 ///   idv.column=NAME (several times), idv.drop_unsupported=true, idv.keep_hidden=true
 /// Errors: io, not_recognised, unsupported, corrupt, invalid_argument.
 int32_t dapple_open(const char* path, const char* const* options, dapple_object** object,

@@ -5,16 +5,13 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <variant>
-#include <vector>
 
-#include "dapple/column.h"
-#include "dapple/value_type.h"
+#include "dapple/format_options.h"
 
 namespace dapple {
 
@@ -32,47 +29,6 @@ enum class Check : std::uint8_t {
   never,        // only block headers are checked
   first_touch,  // when a block is first fetched through this object
   always,       // at every fetch
-};
-
-/// How delimited text is read. Ignored by other formats.
-struct CsvOptions {
-  std::optional<bool> header{};     // the first line holds labels; unset: guessed
-  std::optional<char> delimiter{};  // unset: guessed from comma, semicolon, tab
-  std::uint64_t skip = 0;           // lines at the start that are no part of the table
-  std::string comment{};            // lines that start with this, "#" say, are no part of it
-  char decimal = '.';               // or ',': 1,5 is a number then, and 1.5 is none
-  /// Empty fields, NA, N/A, ? and `missing_words` are plain NaN. Otherwise they are missing cells
-  /// of a frame, and an error in a matrix.
-  bool missing_as_nan = false;
-  /// Fields that are missing, too: "NULL", "-999". Compared as text, without blanks around them.
-  std::vector<std::string> missing_words{};
-  /// By label, or by column number in decimal; "*": of all columns that no key here or in
-  /// `meanings` names. In a frame, such columns may have missing cells: kMissingF64, kMissingF32,
-  /// the least number of a signed type, the greatest of an unsigned one.
-  std::map<std::string, ValueType> types{};
-  /// What columns hold, by the same keys; otherwise guessed from their fields.
-  std::map<std::string, MeaningKind> meanings{};
-};
-
-/// How a Futhark file, which is a list of values, is read. Ignored by other formats.
-struct FutharkOptions {
-  /// The type of each value as the Futhark program declares it, "[][]f32", or lists such as
-  /// "[]i32, f64". Empty: told from the text, as `futhark dataset` does.
-  std::vector<std::string> types{};
-  std::optional<std::uint64_t> value{};  // the value to open, counted from 0
-  bool frame = false;                    // open all values, vectors of one length, as columns
-  bool first = false;                    // without `value`, open the first one of several
-};
-
-/// Which columns of an ML.NET file are opened. Ignored by other formats.
-struct IdvOptions {
-  /// Names of columns, or labels of single slots, in the order wanted. Of several columns of one
-  /// name the last, which hides the others in ML.NET. Empty: all columns that are not hidden.
-  std::vector<std::string> columns{};
-  /// Leave out columns that can only be shown: vectors of texts or of varying length.
-  bool drop_unsupported = false;
-  /// Without `columns`: hidden columns too, labelled `NAME (hidden N)`, N their place in the file.
-  bool keep_hidden = false;
 };
 
 struct OpenOptions {
@@ -113,9 +69,9 @@ struct OpenOptions {
   /// False: of text, only shape, types and words are wanted. It is gone through once, nothing is
   /// kept, and reading a cell throws unsupported. Ignored by other formats.
   bool cells = true;
-  CsvOptions csv{};
-  FutharkOptions futhark{};
-  IdvOptions idv{};
+  /// How files of single formats are read, such as {{"csv.delimiter", ";"}}. `FormatInfo::options`
+  /// and `dapple help csv` list them; each folder of lib/foreign has its own.
+  FormatOptions format_options{};
 };
 
 /// Progress callback, called now and then, by one thread at a time. May be empty.

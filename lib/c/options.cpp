@@ -1,195 +1,123 @@
 #include "lib/c/options.h"
 
 #include <algorithm>
-#include <charconv>
-#include <filesystem>
-#include <limits>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "dapple/error.h"
+#include "lib/base/given_options.h"
 
 namespace dapple::detail::c {
 
 namespace {
 
-using Text = std::string_view;
-
-template <class Options>
-struct Option {
-  Text name;
-  /// Returns what the value must be; "" when it is that.
-  std::string (*set)(Options&, Text value);
-};
-
-template <class Out>
-std::string truth(Text value, Out& out) {
-  out = value == "true";
-  return value == "true" || value == "false" ? "" : "true or false";
-}
-
-template <class Number, class Out>
-std::string number(Text value, Out& out) {
-  Number result = 0;
-  const char* const end = value.data() + value.size();
-  const auto [stop, error] = std::from_chars(value.data(), end, result);
-  out = result;
-  if (error == std::errc() && stop == end) return "";
-  return "a number from 0 to " + std::to_string(std::numeric_limits<Number>::max());
-}
-
-template <class Choice, std::size_t kSize>
-std::string choice(Text value, Choice& out, const std::pair<Text, Choice> (&choices)[kSize]) {
-  std::string names;
-  for (const auto& [name, chosen] : choices) {
-    if (value == name) {
-      out = chosen;
-      return "";
-    }
-    names.append(names.empty() ? "one of " : ", ").append(name);
-  }
-  return names;
-}
-
-std::string tile(Text value, std::optional<TileShape>& out) {
-  const std::size_t cross = std::min(value.find('x'), value.size());
-  out.emplace();
-  const bool fits = cross < value.size() &&
-                    number<std::uint32_t>(value.substr(0, cross), out->rows).empty() &&
-                    number<std::uint32_t>(value.substr(cross + 1), out->cols).empty();
-  return fits ? "" : "rows and columns: 1000x500";
-}
-
-constexpr std::pair<Text, Check> kChecks[] = {
+constexpr std::pair<std::string_view, Check> kChecks[] = {
     {"never", Check::never}, {"first_touch", Check::first_touch}, {"always", Check::always}};
-constexpr std::pair<Text, char> kDecimals[] = {{".", '.'}, {",", ','}};
-constexpr std::pair<Text, KindChoice> kKinds[] = {{"auto", KindChoice::automatic},
-                                                  {"dense", KindChoice::dense},
-                                                  {"csr", KindChoice::csr},
-                                                  {"coo", KindChoice::coo}};
-constexpr std::pair<Text, Packing> kPackings[] = {
+constexpr std::pair<std::string_view, KindChoice> kKinds[] = {{"auto", KindChoice::automatic},
+                                                              {"dense", KindChoice::dense},
+                                                              {"csr", KindChoice::csr},
+                                                              {"coo", KindChoice::coo}};
+constexpr std::pair<std::string_view, Packing> kPackings[] = {
     {"none", Packing::none}, {"fast", Packing::fast}, {"small", Packing::small}};
-constexpr std::pair<Text, Storage> kStorages[] = {{"dense", Storage::dense}, {"csr", Storage::csr}};
+constexpr std::pair<std::string_view, Storage> kStorages[] = {{"dense", Storage::dense},
+                                                              {"csr", Storage::csr}};
 
-std::string text(Text value, std::string& out) {
-  out = value;
-  return "";
-}
-std::string path(Text value, std::filesystem::path& out) {
-  out = value;
-  return "";
-}
-std::string one_more(Text value, std::vector<std::string>& out) {
-  out.emplace_back(value);
-  return "";
-}
-std::string character(Text value, std::optional<char>& out) {
-  if (value.size() != 1) return "one character";
-  out = value[0];
-  return "";
-}
-
-std::string one_more(Text value, NamesBuilder& out) {
-  out.add(value);
-  return "";
-}
-
-/// LABEL=TYPE, a value type or a meaning.
-std::string column_type(Text value, CsvOptions& out) {
-  const std::size_t equals = value.rfind('=');
-  if (equals != Text::npos) {
-    const std::string label(value.substr(0, equals));
-    const Text kind = value.substr(equals + 1);
-    if (const auto type = find_value_type(kind)) {
-      out.types[label] = *type;
-      return "";
-    }
-    for (const MeaningKind meaning :
-         {MeaningKind::boolean, MeaningKind::timestamp, MeaningKind::duration,
-          MeaningKind::category, MeaningKind::text}) {
-      if (kind != name(meaning)) continue;
-      out.meanings[label] = meaning;
-      return "";
-    }
-  }
-  return "a label and a type: height=f32";
-}
-
-using Open = OpenOptions;
-constexpr Option<Open> kOpenOptions[] = {
-    {"format", [](Open& o, Text v) { return text(v, o.format); }},
-    {"array", [](Open& o, Text v) { return text(v, o.array); }},
-    {"check", [](Open& o, Text v) { return choice(v, o.check, kChecks); }},
-    {"guard", [](Open& o, Text v) { return truth(v, o.guard); }},
-    {"read_ahead", [](Open& o, Text v) { return truth(v, o.read_ahead); }},
-    {"threads", [](Open& o, Text v) { return number<unsigned>(v, o.threads); }},
-    {"cache", [](Open& o, Text v) { return path(v, o.cache); }},
-    {"cache_bytes", [](Open& o, Text v) { return number<std::uint64_t>(v, o.cache_bytes); }},
-    {"csv.type", [](Open& o, Text v) { return column_type(v, o.csv); }},
-    {"csv.header", [](Open& o, Text v) { return truth(v, o.csv.header); }},
-    {"csv.delimiter", [](Open& o, Text v) { return character(v, o.csv.delimiter); }},
-    {"csv.skip", [](Open& o, Text v) { return number<std::uint64_t>(v, o.csv.skip); }},
-    {"csv.comment", [](Open& o, Text v) { return text(v, o.csv.comment); }},
-    {"csv.decimal", [](Open& o, Text v) { return choice(v, o.csv.decimal, kDecimals); }},
-    {"csv.missing_as_nan", [](Open& o, Text v) { return truth(v, o.csv.missing_as_nan); }},
-    {"csv.missing_word", [](Open& o, Text v) { return one_more(v, o.csv.missing_words); }},
-    {"futhark.value", [](Open& o, Text v) { return number<std::uint64_t>(v, o.futhark.value); }},
-    {"futhark.frame", [](Open& o, Text v) { return truth(v, o.futhark.frame); }},
-    {"futhark.first", [](Open& o, Text v) { return truth(v, o.futhark.first); }},
-    {"idv.column", [](Open& o, Text v) { return one_more(v, o.idv.columns); }},
-    {"idv.drop_unsupported", [](Open& o, Text v) { return truth(v, o.idv.drop_unsupported); }},
-    {"idv.keep_hidden", [](Open& o, Text v) { return truth(v, o.idv.keep_hidden); }},
+constexpr OptionInfo kOpening[] = {
+    {"format", OptionKind::text, "the name of a format"},
+    {"array", OptionKind::text, "a name"},
+    {"check", OptionKind::text, "one of never, first_touch, always"},
+    {"guard", OptionKind::truth, kTruth},
+    {"read_ahead", OptionKind::truth, kTruth},
+    {"threads", OptionKind::number, kNumber32},
+    {"cache", OptionKind::text, "a folder"},
+    {"cache_bytes", OptionKind::number, kNumber64},
 };
 
-using Create = CreateOptions;
-constexpr Option<Create> kCreateOptions[] = {
-    {"tile", [](Create& o, Text v) { return tile(v, o.write.tile); }},
-    {"storage", [](Create& o, Text v) { return choice(v, o.storage, kStorages); }},
-    {"kind", [](Create& o, Text v) { return choice(v, o.write.kind, kKinds); }},
-    {"narrow", [](Create& o, Text v) { return truth(v, o.write.narrow); }},
-    {"align", [](Create& o, Text v) { return number<std::uint32_t>(v, o.write.align); }},
-    {"pack", [](Create& o, Text v) { return choice(v, o.write.pack, kPackings); }},
-    {"plain", [](Create& o, Text v) { return truth(v, o.write.plain); }},
-    {"overwrite", [](Create& o, Text v) { return truth(v, o.write.overwrite); }},
-    {"sync", [](Create& o, Text v) { return truth(v, o.write.sync); }},
-    {"attributes", [](Create& o, Text v) { return text(v, o.write.attributes); }},
-    {"row_name", [](Create& o, Text v) { return one_more(v, o.row_names); }},
-    {"col_name", [](Create& o, Text v) { return one_more(v, o.col_names); }},
+constexpr OptionInfo kCreating[] = {
+    {"tile", OptionKind::text, "rows and columns: 1000x500"},
+    {"storage", OptionKind::text, "one of dense, csr"},
+    {"kind", OptionKind::text, "one of auto, dense, csr, coo"},
+    {"narrow", OptionKind::truth, kTruth},
+    {"align", OptionKind::number, kNumber32},
+    {"pack", OptionKind::text, "one of none, fast, small"},
+    {"plain", OptionKind::truth, kTruth},
+    {"overwrite", OptionKind::truth, kTruth},
+    {"sync", OptionKind::truth, kTruth},
+    {"attributes", OptionKind::text, "a JSON object"},
+    {"row_name", OptionKind::list, "a name"},
+    {"col_name", OptionKind::list, "a name"},
 };
 
-template <class Options, std::size_t kSize>
-void set(Options& options, Text given, const Option<Options> (&known)[kSize]) {
-  const std::size_t equals = std::min(given.find('='), given.size());
-  const std::string name(given.substr(0, equals));
-  const auto* const option = std::find_if(std::begin(known), std::end(known),
-                                          [&](const auto& one) { return one.name == name; });
-  if (option == std::end(known)) {
-    throw Error(Errc::invalid_argument, "there is no option '" + name + "'");
+/// The list as names and values. Those of formats, which have a dot in their name, go to `others`.
+FormatOptions split(const char* const* list, std::span<const OptionInfo> table,
+                    FormatOptions* others) {
+  FormatOptions own;
+  for (; list != nullptr && *list != nullptr; ++list) {
+    const std::string_view given = *list;
+    const std::size_t equals = std::min(given.find('='), given.size());
+    const std::string name(given.substr(0, equals));
+    const bool of_format = others != nullptr && name.find('.') != std::string::npos;
+    if (!of_format) option_named(name, table);
+    if (equals == given.size()) {
+      throw Error(Errc::invalid_argument,
+                  "the option '" + name + "' needs a value: " + name + "=VALUE");
+    }
+    (of_format ? *others : own).emplace(name, given.substr(equals + 1));
   }
-  const std::string wanted = equals == given.size()
-                                 ? "a value: " + name + "=VALUE"
-                                 : option->set(options, given.substr(equals + 1));
-  if (!wanted.empty()) {
-    throw Error(Errc::invalid_argument, "the option '" + name + "' needs " + wanted);
-  }
+  return own;
 }
 
-template <class Options, std::size_t kSize>
-Options all_of(const char* const* list, const Option<Options> (&known)[kSize]) {
-  Options options;
-  for (; list != nullptr && *list != nullptr; ++list) set(options, *list, known);
-  return options;
+std::optional<TileShape> tile_of(const GivenOptions& given) {
+  const std::string* const text = given.text("tile");
+  if (text == nullptr) return std::nullopt;
+  const std::string_view sides = *text;
+  const std::size_t cross = std::min(sides.find('x'), sides.size());
+  const auto rows = find_number<std::uint32_t>(sides.substr(0, cross));
+  const auto cols = find_number<std::uint32_t>(sides.substr(std::min(cross + 1, sides.size())));
+  if (!rows || !cols) given.fail("tile", sides);
+  return TileShape{*rows, *cols};
 }
 
 }  // namespace
 
-OpenOptions open_options(const char* const* list) { return all_of(list, kOpenOptions); }
+OpenOptions open_options(const char* const* list) {
+  OpenOptions options;
+  const FormatOptions own = split(list, kOpening, &options.format_options);
+  check_format_options(options.format_options);
+  const GivenOptions given(kOpening, own);
+  options.format = given.text_or("format", "");
+  options.array = given.text_or("array", "");
+  options.check = given.choice("check", kChecks).value_or(options.check);
+  options.guard = given.truth("guard").value_or(options.guard);
+  options.read_ahead = given.truth("read_ahead").value_or(options.read_ahead);
+  options.threads = given.number<unsigned>("threads").value_or(options.threads);
+  options.cache = given.text_or("cache", "");
+  options.cache_bytes = given.number<std::uint64_t>("cache_bytes").value_or(options.cache_bytes);
+  return options;
+}
 
 CreateOptions create_options(const char* const* list) {
-  CreateOptions options = all_of(list, kCreateOptions);
-  if (options.row_names.size() > 0) options.write.row_names = options.row_names.finish();
-  if (options.col_names.size() > 0) options.write.col_names = options.col_names.finish();
+  CreateOptions options;
+  WriteOptions& write = options.write;
+  const FormatOptions own = split(list, kCreating, nullptr);
+  const GivenOptions given(kCreating, own);
+  options.storage = given.choice("storage", kStorages).value_or(options.storage);
+  write.tile = tile_of(given);
+  write.kind = given.choice("kind", kKinds).value_or(write.kind);
+  write.narrow = given.truth("narrow").value_or(write.narrow);
+  write.align = given.number<std::uint32_t>("align").value_or(write.align);
+  write.pack = given.choice("pack", kPackings).value_or(write.pack);
+  write.plain = given.truth("plain").value_or(write.plain);
+  write.overwrite = given.truth("overwrite").value_or(write.overwrite);
+  write.sync = given.truth("sync").value_or(write.sync);
+  write.attributes = given.text_or("attributes", "");
+  for (const std::string& name : given.texts("row_name")) options.row_names.add(name);
+  for (const std::string& name : given.texts("col_name")) options.col_names.add(name);
+  if (options.row_names.size() > 0) write.row_names = options.row_names.finish();
+  if (options.col_names.size() > 0) write.col_names = options.col_names.finish();
   return options;
 }
 

@@ -112,6 +112,7 @@ auto naming_source(const Source& source, const Write& write) {
 
 WriteSummary convert(const std::variant<Matrix, Frame>& in, const Selection& part,
                      const std::filesystem::path& out, const ConvertOptions& options) {
+  check_format_options(options.format_options, true);
   const detail::Format& format = detail::format_to_write(options.to, out);
   const detail::Source source = detail::source_of(in, part, options, format);
   if (format.write_file != nullptr) {
@@ -140,6 +141,7 @@ void convert(const std::variant<Matrix, Frame>& in, const Selection& part,
     throw Error(Errc::invalid_argument,
                 "a stream has no extension to tell the format from; name the format");
   }
+  check_format_options(options.format_options, true);
   const detail::Format& format = detail::format_to_write(options.to, {});
   if (!format.info.streams) {
     throw Error(Errc::invalid_argument,

@@ -4,8 +4,10 @@
 #include <array>
 #include <cctype>
 #include <cstring>
+#include <iterator>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "lib/catalog/collection.h"
 #include "lib/codec/decompress.h"
@@ -15,10 +17,13 @@
 #include "lib/dbdf/write/retile.h"
 #include "lib/foreign/btable/btable.h"
 #include "lib/foreign/csv/csv.h"
+#include "lib/foreign/csv/csv_options.h"
 #include "lib/foreign/daphne/daphne.h"
 #include "lib/foreign/futhark/futhark.h"
+#include "lib/foreign/futhark/futhark_options.h"
 #include "lib/foreign/hdf5/hdf5.h"
 #include "lib/foreign/idv/idv.h"
+#include "lib/foreign/idv/idv_options.h"
 #include "lib/foreign/mtx/mtx.h"
 #include "lib/foreign/npy/npy.h"
 #include "lib/foreign/npz/npz.h"
@@ -30,8 +35,13 @@ namespace detail {
 
 namespace {
 
-// The formats, with `info` as name, title, extensions, reads, writes, streams. If two are equally
-// sure of a file, the first one wins.
+template <auto kRead>
+void check(const FormatOptions& options) {
+  kRead(options);
+}
+
+// The formats, with `info` as name, title, extensions, reads, writes, streams, options. If two are
+// equally sure of a file, the first one wins.
 constexpr std::array kTable = {
     Format{.info = {"dbdf", "DAPHNE binary format 1", ".dbdf", true, true, false},
            .recognise = dbdf::recognise_dbdf,
@@ -73,7 +83,8 @@ constexpr std::array kTable = {
     Format{.info = {"zarr", "Zarr hierarchy", ".zarr", true, false, false},
            .recognise = zarr::recognise_zarr,
            .open = zarr::open_zarr},
-    Format{.info = {"futhark", "Futhark values", ".in .out", true, true, true},
+    Format{.info = {"futhark", "Futhark values", ".in .out", true, true, true, futhark::kOptions},
+           .check_options = check<futhark::read_options>,
            .recognise = futhark::recognise_futhark,
            .open = futhark::open_futhark,
            .write = futhark::write_futhark,
@@ -83,7 +94,8 @@ constexpr std::array kTable = {
            .write = futhark::write_futhark_text,
            .holds_labels = false,
            .lost = {.matrix_names = true}},
-    Format{.info = {"idv", "ML.NET binary data view", ".idv", true, true, false},
+    Format{.info = {"idv", "ML.NET binary data view", ".idv", true, true, false, idv::kOptions},
+           .check_options = check<idv::read_options>,
            .recognise = idv::recognise_idv,
            .open = idv::open_idv,
            .write_file = idv::write_idv,
@@ -97,7 +109,8 @@ constexpr std::array kTable = {
            .write = mtx::write_mtx,
            .holds_labels = false,
            .lost = {.matrix_names = true}},
-    Format{.info = {"csv", "delimited text", ".csv", true, true, true},
+    Format{.info = {"csv", "delimited text", ".csv", true, true, true, csv::kOptions},
+           .check_options = check<csv::read_options>,
            .recognise = csv::recognise_csv,
            .parse = csv::parse_csv,
            .write = csv::write_csv,
@@ -305,7 +318,10 @@ namespace {
 
 }  // namespace
 
-const Format& format_to_read(std::shared_ptr<ByteSource>& file, const OpenOptions& options) {
+namespace {
+
+/// As `format_to_read`, once the options are known to be right.
+const Format& format_of(std::shared_ptr<ByteSource>& file, const OpenOptions& options) {
   dbdf::presume_header(*file);
   if (dbdf::has_own_index(*file)) {
     // Files written by dapple are not shown to all recognisers, whose code would have to be loaded:
@@ -317,25 +333,33 @@ const Format& format_to_read(std::shared_ptr<ByteSource>& file, const OpenOption
   return options.format.empty() ? best_match(*file) : named_to_read(*file, options);
 }
 
-namespace {
-
-/// Everything in the options that chooses among the objects of a file.
-std::string chosen_in(const OpenOptions& options) {
+/// Everything in the options that decides what is seen of a file of that format. Truth values only
+/// of text: elsewhere they choose what is a frame, which has nothing beside it, or whether it is an
+/// error not to choose.
+std::string chosen_in(const OpenOptions& options, const Format& format) {
   std::string chosen = options.array;
-  for (const std::string& type : options.futhark.types) chosen.append(1, '\0').append(type);
-  if (options.futhark.value) {
-    chosen.append(1, '\0').append(std::to_string(*options.futhark.value));
+  for (const OptionInfo& option : format.info.options) {
+    if (option.kind == OptionKind::truth && format.parse == nullptr) continue;
+    const auto [begin, end] = options.format_options.equal_range(option.name);
+    std::for_each(begin, end, [&](const auto& given) {
+      chosen.append(1, '\0').append(given.first).append(1, '=').append(given.second);
+    });
   }
-  for (const std::string& column : options.idv.columns) chosen.append(1, '\0').append(column);
   return chosen;
 }
 
 }  // namespace
 
+const Format& format_to_read(std::shared_ptr<ByteSource>& file, const OpenOptions& options) {
+  check_format_options(options.format_options);
+  const Format& format = format_of(file, options);
+  if (file->chosen().empty()) file->set_chosen(chosen_in(options, format));
+  return format;
+}
+
 std::shared_ptr<const Store> open_store(std::shared_ptr<ByteSource> file,
                                         const OpenOptions& options) {
   const Format& format = format_to_read(file, options);
-  if (file->chosen().empty()) file->set_chosen(chosen_in(options));
   file->set_check(options.check);
   if (format.parse != nullptr) {
     return texts::open_text(file, format.info.name, format.parse, options);
@@ -346,6 +370,19 @@ std::shared_ptr<const Store> open_store(std::shared_ptr<ByteSource> file,
 }  // namespace detail
 
 std::span<const FormatInfo> formats() noexcept { return detail::kInfos; }
+
+void check_format_options(const FormatOptions& options, bool writing) {
+  if (options.empty()) return;
+  std::vector<OptionInfo> known;
+  for (const FormatInfo& format : formats()) {
+    std::copy_if(format.options.begin(), format.options.end(), std::back_inserter(known),
+                 [writing](const OptionInfo& option) { return option.writing == writing; });
+  }
+  for (const auto& [name, value] : options) detail::option_named(name, known);
+  for (const detail::Format& format : detail::kTable) {
+    if (format.check_options != nullptr) format.check_options(options);
+  }
+}
 
 const FormatInfo& format_to_write(const std::string& to, const std::filesystem::path& out) {
   return detail::format_to_write(to, out).info;

@@ -22,8 +22,8 @@ namespace {
 VerifyReport verify_foreign(const std::shared_ptr<detail::ByteSource>& file,
                             const detail::Format& format, Level level, OpenOptions options,
                             const TakeProgress& progress) {
-  options.futhark.first = true;  // opening checks all values
-  options.idv.keep_hidden = true;
+  options.format_options.emplace("futhark.first", "true");  // opening checks all values
+  options.format_options.emplace("idv.keep_hidden", "true");
   VerifyReport report;
   std::shared_ptr<const detail::Store> store;
   std::vector<Error> beside;  // findings about the sidecar

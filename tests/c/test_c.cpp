@@ -237,11 +237,20 @@ TEST_CASE("c: options that do not exist or that have no sense are errors") {
   };
   CHECK(message("colour=red") == "there is no option 'colour'");
   CHECK(message("threads") == "the option 'threads' needs a value: threads=VALUE");
-  CHECK(message("threads=-1") == "the option 'threads' needs a number from 0 to 4294967295");
-  CHECK(message("check=now") == "the option 'check' needs one of never, first_touch, always");
-  CHECK(message("guard=1") == "the option 'guard' needs true or false");
-  CHECK(message("csv.delimiter=ab") == "the option 'csv.delimiter' needs one character");
-  CHECK(message("csv.type=x") == "the option 'csv.type' needs a label and a type: height=f32");
+  CHECK(message("threads=-1") ==
+        "the option 'threads' must be a number from 0 to 4294967295, not '-1'");
+  CHECK(message("check=now") ==
+        "the option 'check' must be one of never, first_touch, always, not 'now'");
+  CHECK(message("guard=1") == "the option 'guard' must be true or false, not '1'");
+  CHECK(message("csv.delimiter=ab") ==
+        "the option 'csv.delimiter' must be one character or 'tab', not 'ab'");
+  CHECK(std::string(error.option) == "csv.delimiter");
+  CHECK(message("csv.delimeter=;") ==
+        "there is no option 'csv.delimeter'; did you mean 'csv.delimiter'?");
+  CHECK(message("idv.deflate=true").starts_with("there is no option 'idv.deflate'"));
+  CHECK(message("csv.type=x") ==
+        "the option 'csv.type' must be LABEL=TYPE, with a type of u8 to u64, i8 to i64, f32, f64, "
+        "boolean, timestamp, duration, category, text, not 'x'");
   const TempDir dir;
   test::write_text(dir / "typed.csv", "a=b,c\n1,2\n");
   const char* const types[] = {"csv.type=a=b=u16", "csv.type=c=category", nullptr};

@@ -42,7 +42,7 @@ inline Bytes table(const std::u16string& labels, const std::vector<Row>& rows) {
 }
 
 inline Frame open_table(const std::filesystem::path& path) {
-  return Frame::open(path, {.format = "btable", .check = Check::never, .csv = {}});
+  return Frame::open(path, {.format = "btable", .check = Check::never});
 }
 
 inline Frame open_table(const TempDir& dir, const Bytes& bytes) {

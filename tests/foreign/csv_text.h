@@ -16,10 +16,10 @@ namespace dapple::test {
 /// Opens delimited text that came as a file of that name.
 class CsvText {
  public:
-  std::variant<Matrix, Frame> open(std::string_view text, const CsvOptions& csv = {}) {
+  std::variant<Matrix, Frame> open(std::string_view text, const FormatOptions& csv = {}) {
     const auto path = dir_ / "t.csv";
     write_text(path, text);
-    return dapple::open(path, {.format = "", .check = Check::never, .csv = csv});
+    return dapple::open(path, {.format = "", .check = Check::never, .format_options = csv});
   }
   void meta(std::string_view text) { write_text(dir_ / "t.csv.meta", text); }
   const TempDir& dir() const { return dir_; }

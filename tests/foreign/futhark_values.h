@@ -19,28 +19,24 @@ namespace dapple::test {
 
 inline constexpr float kInfF = std::numeric_limits<float>::infinity();
 
-inline OpenOptions as_futhark(FutharkOptions futhark = {}) {
+inline OpenOptions as_futhark(FormatOptions futhark = {}) {
   OpenOptions options;
   options.format = "futhark";
-  options.futhark = std::move(futhark);
+  options.format_options = std::move(futhark);
   return options;
 }
 
 /// Reads as the compiled program that expects these types.
-inline FutharkOptions typed(std::string types) {
-  FutharkOptions futhark;
-  futhark.types.push_back(std::move(types));
-  return futhark;
-}
+inline FormatOptions typed(std::string types) { return {{"futhark.type", std::move(types)}}; }
 
 inline std::variant<Matrix, Frame> open_text(const TempDir& dir, std::string_view text,
-                                             FutharkOptions futhark = {}) {
+                                             FormatOptions futhark = {}) {
   const auto path = dir / "stream";
   write_text(path, text);
   return open(path, as_futhark(std::move(futhark)));
 }
 
-inline Matrix matrix_of(const TempDir& dir, std::string_view text, FutharkOptions futhark = {}) {
+inline Matrix matrix_of(const TempDir& dir, std::string_view text, FormatOptions futhark = {}) {
   return std::get<Matrix>(open_text(dir, text, std::move(futhark)));
 }
 
@@ -52,13 +48,13 @@ std::vector<T> cells_of(const Matrix& matrix) {
 
 /// All cells of the one value in a text.
 template <Value T>
-std::vector<T> cells_of(const TempDir& dir, std::string_view text, FutharkOptions futhark = {}) {
+std::vector<T> cells_of(const TempDir& dir, std::string_view text, FormatOptions futhark = {}) {
   return cells_of<T>(matrix_of(dir, text, std::move(futhark)));
 }
 
 /// The one value of a text; fails the test when it is none.
 template <Value T>
-T value_of(const TempDir& dir, std::string_view text, FutharkOptions futhark = {}) {
+T value_of(const TempDir& dir, std::string_view text, FormatOptions futhark = {}) {
   const auto cells = cells_of<T>(dir, text, std::move(futhark));
   REQUIRE(cells.size() == 1);
   return cells[0];
@@ -97,7 +93,7 @@ std::string binary_value(std::string_view code, const std::vector<std::uint64_t>
 
 /// The error line of opening and reading everything, without the file's name; "" when it works.
 inline std::string complaint(const TempDir& dir, std::string_view text,
-                             FutharkOptions futhark = {}) {
+                             FormatOptions futhark = {}) {
   const auto error = error_of([&] {
     const auto object = open_text(dir, text, std::move(futhark));
     std::visit(

@@ -81,7 +81,7 @@ inline Notes written(const std::variant<Matrix, Frame>& object, const std::files
                      const Selection& part = {}) {
   Notes notes;
   ConvertOptions options = over();
-  options.idv.deflate = false;
+  options.format_options = {{"idv.deflate", "false"}};
   options.note = [&](const std::string& note) { notes.push_back(note); };
   convert(object, part, path, options);
   return notes;

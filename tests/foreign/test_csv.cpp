@@ -42,11 +42,11 @@ TEST_CASE("csv: a first line with a word in it is a header, and makes a frame") 
 
 TEST_CASE("csv: the header can be said instead of guessed") {
   test::CsvText csv;
-  const auto frame = csv.open("1,2\n3,4\n", {.header = true});
+  const auto frame = csv.open("1,2\n3,4\n", {{"csv.header", "true"}});
   CHECK(test::labels_of(frame) == Labels{"1", "2"});
   CHECK(test::cells_of(frame) == Cells{3, 4});
   // Without one, the first line is a row, and columns with words get names.
-  CHECK(test::labels_of(csv.open("a,b\n1,2\n", {.header = false})) == Labels{"c0", "c1"});
+  CHECK(test::labels_of(csv.open("a,b\n1,2\n", {{"csv.header", "false"}})) == Labels{"c0", "c1"});
 }
 
 TEST_CASE("csv: labels that look like numbers are a header when only they are quoted") {
@@ -72,7 +72,7 @@ TEST_CASE("csv: a header without rows is a frame of no rows, columns f64") {
     CHECK(test::types_of(frame) == "frame f64 f64");
     CHECK(std::get<Frame>(frame).rows() == 0);
   }
-  CHECK(test::types_of(csv.open("a,b\n", {.types = {{"a", ValueType::u8}}})) == "frame u8 f64");
+  CHECK(test::types_of(csv.open("a,b\n", {{"csv.type", "a=u8"}})) == "frame u8 f64");
 }
 
 TEST_CASE("csv: line ends, the last one missing, a byte order mark, trailing blank lines") {
@@ -93,10 +93,10 @@ TEST_CASE("csv: the delimiter is guessed, or given") {
   CHECK(test::labels_of(csv.open("a,b;c,d\n1;2\n3;4\n")) == Labels{"a,b", "c,d"});
   CHECK(test::labels_of(csv.open("\"a;b\",c\n1,2\n")) == Labels{"a;b", "c"});
   CHECK(test::labels_of(csv.open("a;b\n1\n2\n")) == Labels{"a;b"});
-  CHECK(test::cells_of(csv.open("1|2\n3|4\n", {.delimiter = '|'})) == Cells{1, 2, 3, 4});
+  CHECK(test::cells_of(csv.open("1|2\n3|4\n", {{"csv.delimiter", "|"}})) == Cells{1, 2, 3, 4});
   CHECK(test::cells_of(csv.open("1;2\n\n\n")) ==
         Cells{1, 2});  // blank lines after the rows do not count
-  CHECK(test::cells_of(csv.open("1 2\n3 4\n", {.delimiter = ' '})) == Cells{1, 2, 3, 4});
+  CHECK(test::cells_of(csv.open("1 2\n3 4\n", {{"csv.delimiter", " "}})) == Cells{1, 2, 3, 4});
   CHECK(test::cells_of(csv.open("7\n8\n")) == Cells{7, 8});
   // A quote is one where a field begins, and nowhere else.
   CHECK(test::labels_of(csv.open("5\" disk;b\n1;2\n3;4\n")) == Labels{"5\" disk", "b"});
@@ -121,14 +121,12 @@ TEST_CASE("csv: a value may have the delimiter beside it in its quotes") {
     CAPTURE(c);
     CHECK(std::get<Frame>(frame).read_column<double>(c, {0, 1})[0] == 5 + static_cast<double>(c));
   }
-  const auto matrix =
-      csv.open("\" 5 \" \"6 \" 7\n8 9 \" 10\"\n", {.header = false, .delimiter = ' '});
+  const auto matrix = csv.open("\" 5 \" \"6 \" 7\n8 9 \" 10\"\n",
+                               {{"csv.header", "false"}, {"csv.delimiter", " "}});
   CHECK(test::cells_of(matrix) == Cells{5, 6, 7, 8, 9, 10});
   CHECK(std::get<Matrix>(matrix).read<double>({{0, 2}, {2, 3}}) == Cells{7, 10});
   // The place of a value that does not fit is found in the same way.
-  const auto error = error_of([&] {
-    csv.open("x\ty\n\"\t5\"\t300\n", {.types = {{"*", ValueType::u8}}});
-  });
+  const auto error = error_of([&] { csv.open("x\ty\n\"\t5\"\t300\n", {{"csv.type", "*=u8"}}); });
   REQUIRE(error);
   CHECK(error->offset() == 9);
 }
@@ -138,7 +136,7 @@ TEST_CASE("csv: fields may have quotes, blanks and signs around their numbers") 
   const auto matrix = csv.open("\"1\", 2 ,+3\n\" -4 \",5,\"6e0\"\n");
   CHECK(test::types_of(matrix) == "matrix f64 f64 f64");
   CHECK(test::cells_of(matrix) == Cells{1, 2, 3, -4, 5, 6});
-  CHECK(test::types_of(csv.open("\"1\", 2 ,\t+3\n\"4\",5,6\n", {.delimiter = ','})) ==
+  CHECK(test::types_of(csv.open("\"1\", 2 ,\t+3\n\"4\",5,6\n", {{"csv.delimiter", ","}})) ==
         "matrix i64 i64 i64");
 }
 
@@ -150,9 +148,8 @@ TEST_CASE("csv: a .meta file beside it gives shape, labels and types") {
   CHECK(test::types_of(frame) == "frame f32 u8");
   CHECK(test::labels_of(frame) == Labels{"a", "b"});
   CHECK(test::cells_of(frame) == Cells{1, 2, 3, 4});
-  CHECK(test::types_of(csv.open("1,2\n3,4\n", {.types = {{"b", ValueType::i16}}})) ==
-        "frame f32 i16");
-  CHECK(test::cells_of(csv.open("x,y\n1,2\n3,4\n", {.header = true})) == Cells{1, 2, 3, 4});
+  CHECK(test::types_of(csv.open("1,2\n3,4\n", {{"csv.type", "b=i16"}})) == "frame f32 i16");
+  CHECK(test::cells_of(csv.open("x,y\n1,2\n3,4\n", {{"csv.header", "true"}})) == Cells{1, 2, 3, 4});
 
   csv.meta(R"({"numRows":2,"numCols":2,"valueType":"si32"})");
   CHECK(test::types_of(csv.open("1,2\n3,4\n")) == "matrix i32 i32");
@@ -236,7 +233,7 @@ TEST_CASE("csv: the wine quality table is what its numbers say") {
 
 TEST_CASE("csv: tables in other programs' dialects") {
   const auto folder = test::golden("csv");
-  const OpenOptions csv{.format = "csv", .check = Check::never, .csv = {}};
+  const OpenOptions csv{.format = "csv", .check = Check::never};
   const Frame iris = Frame::open(folder / "iris.txt", csv);
   CHECK(iris.rows() == 150);
   CHECK(iris.label(0) == "#Label");

@@ -13,8 +13,8 @@ using namespace dapple;
 namespace {
 
 /// Opens the text and reads all of it, as a frame or a matrix.
-void read_csv(const std::filesystem::path& path, const CsvOptions& csv) {
-  const auto object = open(path, {.format = "csv", .csv = csv});
+void read_csv(const std::filesystem::path& path, const FormatOptions& csv) {
+  const auto object = open(path, {.format = "csv", .format_options = csv});
   std::visit(
       [](const auto& o) {
         for (std::uint64_t c = 0; c < o.cols(); ++c) {
@@ -28,7 +28,7 @@ void read_csv(const std::filesystem::path& path, const CsvOptions& csv) {
 }
 
 /// The error that opening and reading gives, without the file's name.
-std::string csv_error(std::string_view text, const CsvOptions& csv = {}) {
+std::string csv_error(std::string_view text, const FormatOptions& csv = {}) {
   fuzz::MemoryFile file;
   file.set(std::as_bytes(std::span(text)));
   const auto error = test::error_of([&] { read_csv(file.path(), csv); });
@@ -80,21 +80,22 @@ TEST_CASE("csv errors: blank lines between rows") {
         "corrupt at byte 9: line 3 has 1 field where the others have 2");
   CHECK(csv_error("\n1,2\n3,4\n") ==
         "corrupt at byte 0: line 1 is blank: it has neither labels nor values");
-  CHECK(csv_error("\n1\n", {.header = true}) ==
+  CHECK(csv_error("\n1\n", {{"csv.header", "true"}}) ==
         "corrupt at byte 0: line 1 is blank: it has neither labels nor values");
 }
 
 TEST_CASE("csv errors: delimiters that may be part of values are refused") {
   for (const char delimiter : std::string("\"\n\r+-./?059aezAEZ")) {
     CAPTURE(delimiter);
-    const std::string line = csv_error("1\n", {.delimiter = delimiter});
+    const std::string line = csv_error("1\n", {{"csv.delimiter", std::string(1, delimiter)}});
     CHECK(
         line.find(" cannot be a delimiter: values are made of letters, digits and \" + - . / ?") !=
         line.npos);
   }
   for (const char delimiter : std::string("\t ,;:|!#@[`{~\x80\xff")) {
     CAPTURE(delimiter);
-    CHECK(csv_error(std::string("1") + delimiter + "2\n", {.delimiter = delimiter}) == "no error");
+    CHECK(csv_error(std::string("1") + delimiter + "2\n",
+                    {{"csv.delimiter", std::string(1, delimiter)}}) == "no error");
   }
 }
 
@@ -108,7 +109,7 @@ TEST_CASE("csv errors: an empty file") {
 
 TEST_CASE("csv errors: text that is no number, in a column that is to hold numbers") {
   const auto number_error = [](std::string_view text) {
-    return csv_error(text, {.types = {{"0", ValueType::f64}, {"1", ValueType::f64}}});
+    return csv_error(text, {{"csv.type", "0=f64"}, {"csv.type", "1=f64"}});
   };
   CHECK(number_error("a,pH\n1,2\n3,x1\n") ==
         "type_mismatch at byte 11: line 3, column 2 ('pH'): 'x1' is not a number");
@@ -130,7 +131,7 @@ TEST_CASE("csv errors: text that is no number, in a column that is to hold numbe
         "type_mismatch at byte 6: line 2, column 2: '1e' is not a number");
   CHECK(csv_error("1,2\n3,4\r5\n") ==
         "corrupt at byte 9: line 3 has 1 field where the others have 2");
-  CHECK(csv_error("a\n" + std::string(100, 'z') + "\n", {.types = {{"a", ValueType::f64}}}) ==
+  CHECK(csv_error("a\n" + std::string(100, 'z') + "\n", {{"csv.type", "a=f64"}}) ==
         "type_mismatch at byte 2: line 2, column 1 ('a'): '" + std::string(40, 'z') +
             "...' is not a number");
 }
@@ -150,15 +151,17 @@ TEST_CASE("csv errors: missing values, and how to read them") {
           "unsupported at byte 6: line 2, column 2: '" + std::string(missing) + "' is no value");
     CHECK(csv_error("a,b\n1," + std::string(missing) + "\n") == "no error");  // a frame marks them
   }
-  CHECK(csv_error("a,b\n1, \"\"\n", {.types = {{"b", ValueType::f64}}}) ==
+  CHECK(csv_error("a,b\n1, \"\"\n", {{"csv.type", "b=f64"}}) ==
         "type_mismatch at byte 6: line 2, column 2 ('b'): ' \"\"' is not a number");
   // An integer has no NaN.
-  CHECK(csv_error("a\n?\n", {.missing_as_nan = true, .types = {{"a", ValueType::i32}}}) ==
+  CHECK(csv_error("a\n?\n", {{"csv.missing_as_nan", "true"}, {"csv.type", "a=i32"}}) ==
         "unsupported at byte 2: line 2, column 1 ('a'): '?' is no value, and i32 has no NaN");
 }
 
 TEST_CASE("csv errors: numbers that a type does not hold") {
-  const auto given = [](ValueType type) { return CsvOptions{.types = {{"0", type}}}; };
+  const auto given = [](ValueType type) {
+    return FormatOptions{{"csv.type", "0=" + std::string(name(type))}};
+  };
   CHECK(csv_error("1\n300\n", given(ValueType::u8)) ==
         "type_mismatch at byte 2: line 2, column 1: '300' does not fit u8");
   CHECK(csv_error("1\n-1\n", given(ValueType::u64)) ==
@@ -215,7 +218,9 @@ TEST_CASE("csv errors: a cut or changed file gives an answer or an Error") {
   const auto try_it = [&](const std::string& text) {
     file.set(std::as_bytes(std::span(text)));
     for (const bool missing : {false, true}) {
-      test::error_of([&] { read_csv(file.path(), {.missing_as_nan = missing}); });
+      test::error_of([&] {
+        read_csv(file.path(), {{"csv.missing_as_nan", missing ? "true" : "false"}});
+      });
     }
   };
   try_it(whole);

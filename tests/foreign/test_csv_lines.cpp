@@ -58,9 +58,9 @@ TEST_CASE("csv lines: a first line may say the delimiter") {
     CHECK(test::cells_of(object) == LineCells{1, 2, 3, 4});
   }
   CHECK(test::cells_of(text.open("sep=|\n1|2\n3|4\n")) == LineCells{1, 2, 3, 4});
-  CHECK(test::cells_of(text.open("sep=\t\n1\t2\n", {.header = false})) == LineCells{1, 2});
+  CHECK(test::cells_of(text.open("sep=\t\n1\t2\n", {{"csv.header", "false"}})) == LineCells{1, 2});
   // The caller knows better, and the line is none of the rows all the same.
-  CHECK(test::cells_of(text.open("sep=;\n1,2\n", {.delimiter = ','})) == LineCells{1, 2});
+  CHECK(test::cells_of(text.open("sep=;\n1,2\n", {{"csv.delimiter", ","}})) == LineCells{1, 2});
   const auto error = test::error_of([&] { text.open("sep=;\na;b\n1;2\n3\n"); });
   CHECK(error.value().detail() == "line 4 has 1 field where the others have 2");
   CHECK(test::labels_of(text.open("sep=a\n1\n")) == LineLabels{"sep=a"});

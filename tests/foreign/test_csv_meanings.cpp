@@ -15,9 +15,9 @@ using namespace dapple::test;
 
 namespace {
 
-Frame open_frame(const std::filesystem::path& path, CsvOptions csv = {}) {
+Frame open_frame(const std::filesystem::path& path, FormatOptions csv = {}) {
   OpenOptions options;
-  options.csv = std::move(csv);
+  options.format_options = std::move(csv);
   return Frame::open(path, options);
 }
 
@@ -115,41 +115,36 @@ TEST_CASE("csv meanings: a column that turns out to be words late is words from 
 TEST_CASE("csv meanings: the caller decides what a column is") {
   const TempDir folder;
   write_text(folder / "zip.csv", "zip,took\n01234,00:00:01.5\n99,25:00:00\n01234,\n");
-  CsvOptions csv;
-  csv.meanings = {{"zip", MeaningKind::text}, {"1", MeaningKind::duration}};
+  FormatOptions csv{{"csv.type", "zip=text"}, {"csv.type", "1=duration"}};
   const Frame frame = open_frame(folder / "zip.csv", csv);
   CHECK(frame.column_info(0).meaning.kind == MeaningKind::text);
   CHECK(cell(frame, 0, 0) == "01234");
   CHECK(cell(frame, 0, 1) == "00:00:01.500");
   CHECK(cell(frame, 1, 1) == "25:00:00.000");
   CHECK(cell(frame, 2, 1) == "(missing)");
-  csv.meanings = {{"zip", MeaningKind::boolean}};
+  csv = {{"csv.type", "zip=boolean"}};
   CHECK_THROWS_AS(open_frame(folder / "zip.csv", csv), const Error&);
-  csv.meanings = {{"none", MeaningKind::text}};
+  csv = {{"csv.type", "none=text"}};
   CHECK_THROWS_AS(open_frame(folder / "zip.csv", csv), const Error&);
 }
 
 TEST_CASE("csv meanings: one type for all columns that are not named") {
   const TempDir folder;
   write_text(folder / "t.csv", "id,n,x,when\n7,1,2,2024-01-01\n8,3,4,2024-01-02\n");
-  CsvOptions csv;
-  csv.meanings = {{"*", MeaningKind::text}};
-  csv.types = {{"n", ValueType::u8}, {"2", ValueType::f32}};
+  FormatOptions csv{{"csv.type", "*=text"}, {"csv.type", "n=u8"}, {"csv.type", "2=f32"}};
   const Frame frame = open_frame(folder / "t.csv", csv);
   CHECK(frame.column_info(0).meaning.kind == MeaningKind::text);
   CHECK(frame.column_type(1) == ValueType::u8);
   CHECK(frame.column_type(2) == ValueType::f32);
   CHECK(cell(frame, 1, 3) == "2024-01-02");
   CHECK(frame.column_info(3).meaning.kind == MeaningKind::text);
-  csv.meanings = {{"when", MeaningKind::category}};
-  csv.types = {{"*", ValueType::i16}};
+  csv = {{"csv.type", "when=category"}, {"csv.type", "*=i16"}};
   CHECK(open_frame(folder / "t.csv", csv).column_type(0) == ValueType::i16);
   write_text(folder / "star.csv", "*,n\n7,1\n");
-  CHECK(open_frame(folder / "star.csv", {.types = {{"*", ValueType::f32}}}).column_type(1) ==
-        ValueType::i64);
+  CHECK(open_frame(folder / "star.csv", {{"csv.type", "*=f32"}}).column_type(1) == ValueType::i64);
   write_text(folder / "m.csv", "1,2\n3,4\n");
   OpenOptions options;
-  options.csv.types = {{"*", ValueType::f32}};
+  options.format_options = {{"csv.type", "*=f32"}};
   CHECK(Matrix::open(folder / "m.csv", options).value_type() == ValueType::f32);
 }
 
@@ -174,9 +169,7 @@ TEST_CASE("csv meanings: the type str of a .meta file is text, whatever the fiel
 TEST_CASE("csv meanings: rows without labels that hold words are a frame") {
   const TempDir folder;
   write_text(folder / "plain.csv", "1,a\n2,b\n");
-  CsvOptions csv;
-  csv.header = false;
-  const Frame frame = open_frame(folder / "plain.csv", csv);
+  const Frame frame = open_frame(folder / "plain.csv", {{"csv.header", "false"}});
   CHECK(frame.label(0) == "c0");
   CHECK(cell(frame, 1, 1) == "b");
 }
@@ -201,18 +194,17 @@ TEST_CASE("csv meanings: numbers in quotes are words where other numbers are wit
   CHECK(is_plain(all.column_info(0)));
   write_text(dir / "some.csv", "zip,n\n\"1234\",1\n99,2\n");
   CHECK(is_plain(open_frame(dir / "some.csv").column_info(0)));
-  CsvOptions csv;
-  csv.types = {{"zip", ValueType::i64}};
-  CHECK(is_plain(
-      open_frame(dir / "r.csv", {.missing_as_nan = true, .types = {{"zip", ValueType::f64}}})
-          .column_info(0)));
+  FormatOptions csv{{"csv.type", "zip=i64"}};
+  CHECK(
+      is_plain(open_frame(dir / "r.csv", {{"csv.missing_as_nan", "true"}, {"csv.type", "zip=f64"}})
+                   .column_info(0)));
 }
 
 TEST_CASE("csv meanings: words that look like something else come back as words") {
   const TempDir dir;
   write_text(dir / "in.csv", "a,b,c,n\n1,true,2024-01-01,5\n2,false,2024-01-02,6\n1,true,x,7\n");
-  CsvOptions csv;
-  csv.meanings = {{"a", MeaningKind::category}, {"b", MeaningKind::text}, {"c", MeaningKind::text}};
+  const FormatOptions csv{
+      {"csv.type", "a=category"}, {"csv.type", "b=text"}, {"csv.type", "c=text"}};
   const Frame in = open_frame(dir / "in.csv", csv);
   convert(in, {}, dir / "out.csv");
   CHECK(read_text(dir / "out.csv") ==
@@ -265,7 +257,7 @@ TEST_CASE("csv meanings: empty fields in quotes are words, but missing among num
 
 TEST_CASE("csv meanings: integers with zeros in front are words in a frame") {
   const TempDir dir;
-  const auto kind = [&](const std::string& text, CsvOptions csv = {}) {
+  const auto kind = [&](const std::string& text, FormatOptions csv = {}) {
     write_text(dir / "in.csv", text);
     return open_frame(dir / "in.csv", std::move(csv)).column_info(0).meaning.kind;
   };
@@ -273,12 +265,11 @@ TEST_CASE("csv meanings: integers with zeros in front are words in a frame") {
   CHECK(kind("\"zip\",\"n\"\n\"00123\",\"1\"\n\"456\",\"2\"\n") == MeaningKind::text);
   CHECK(kind("zip,n\n+07,1\n5,2\n") == MeaningKind::text);
   CHECK(kind("zip,n\n-00000000000000000007,1\n5,2\n") == MeaningKind::text);
-  CHECK(kind("00123,Graz\n456,Linz\n", {.header = false}) == MeaningKind::text);
-  CHECK(kind("00123,true\n456,false\n", {.header = false}) == MeaningKind::text);
+  CHECK(kind("00123,Graz\n456,Linz\n", {{"csv.header", "false"}}) == MeaningKind::text);
+  CHECK(kind("00123,true\n456,false\n", {{"csv.header", "false"}}) == MeaningKind::text);
   CHECK(kind("zip,n\n0,1\n-0,1\n") == MeaningKind::number);
   CHECK(kind("zip,n\n00.5,1\n0.25,2\n") == MeaningKind::number);
-  CHECK(kind("zip,n\n00123,1\n456,2\n", {.types = {{"zip", ValueType::i64}}}) ==
-        MeaningKind::number);
+  CHECK(kind("zip,n\n00123,1\n456,2\n", {{"csv.type", "zip=i64"}}) == MeaningKind::number);
   std::string late = "zip,n\n";
   for (int i = 0; i < 300'000; ++i) late += "1234,1\n";
   CHECK(kind(late + "00123,1\n") == MeaningKind::category);

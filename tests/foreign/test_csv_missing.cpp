@@ -77,7 +77,7 @@ TEST_CASE("csv: columns that are given a type of integers take missing cells") {
   for (const auto& [type_, least, greatest, missing] : types) {
     const auto& type = type_;  // clang 14 captures no bindings
     CAPTURE(name(type));
-    const CsvOptions options{.types = {{"id", type}}};
+    const FormatOptions options{{"csv.type", "id=" + std::string(name(type))}};
     const std::string rest = ",1\nNA,2\n\"\",3\n";
     const auto frame = csv.open("id,n\n" + least + rest + greatest + ",4\n", options);
     CHECK(types_of(frame) == "frame " + std::string(name(type)) + " i64");
@@ -101,22 +101,22 @@ TEST_CASE("csv: columns that are given a type of floats take missing cells as in
   CHECK(mark(inferred) == kMissingF64);
   for (const std::string key : {"x", "*"}) {
     CAPTURE(key);
-    const auto f64 = csv.open(text, {.types = {{key, ValueType::f64}}});
+    const auto f64 = csv.open(text, {{"csv.type", key + "=f64"}});
     CHECK(mark(f64) == kMissingF64);
     CHECK(bits_of(f64, 0.0) == bits_of(inferred, 0.0));
-    const auto f32 = csv.open(text, {.types = {{key, ValueType::f32}}});
+    const auto f32 = csv.open(text, {{"csv.type", key + "=f32"}});
     CHECK(mark(f32) == kMissingF32);
     CHECK(bits_of(f32, 0.0F) ==
           std::vector<std::uint64_t>{0x3f000000, kMissingF32, kMissingF32, 0x7fc00000});
     CHECK(rewritten(csv.dir(), f32) == "x,y\n0.5,1\n,2\n,3\nnan,4\n");
   }
-  CHECK_FALSE(mark(csv.open("x\nnan\n", {.types = {{"x", ValueType::f64}}})));
-  const CsvOptions numbers{.missing_words = {"-999"}, .types = {{"x", ValueType::f32}}};
+  CHECK_FALSE(mark(csv.open("x\nnan\n", {{"csv.type", "x=f64"}})));
+  const FormatOptions numbers{{"csv.missing_word", "-999"}, {"csv.type", "x=f32"}};
   CHECK(rewritten(csv.dir(), csv.open("x,y\n-999,1\n-1,2\n", numbers)) == "x,y\n,1\n-1,2\n");
-  const CsvOptions plain{.missing_as_nan = true, .types = {{"x", ValueType::f32}}};
+  const FormatOptions plain{{"csv.missing_as_nan", "true"}, {"csv.type", "x=f32"}};
   CHECK_FALSE(mark(csv.open(text, plain)));
   CHECK(bits_of(csv.open(text, plain), 0.0F)[1] == 0x7fc00000);
-  const auto matrix = error_of([&] { csv.open("1,2\n,3\n", {.types = {{"0", ValueType::f64}}}); });
+  const auto matrix = error_of([&] { csv.open("1,2\n,3\n", {{"csv.type", "0=f64"}}); });
   CHECK(required_error(matrix).code() == Errc::unsupported);
 }
 
@@ -124,7 +124,7 @@ TEST_CASE("csv: rows with missing floats are appended to others of the same type
   CsvText csv;
   const auto all = csv.dir() / "all.dbdf";
   for (const ValueType type : {ValueType::f32, ValueType::f64}) {
-    const CsvOptions options{.types = {{"x", type}}};
+    const FormatOptions options{{"csv.type", "x=" + std::string(name(type))}};
     ConvertOptions again;
     again.write.overwrite = true;
     convert(csv.open("x,y\n0.5,1\n,2\n", options), {}, all, again);
@@ -140,7 +140,7 @@ TEST_CASE(
   CsvText csv;
   const auto detail = [&](const std::string& field, ValueType type) {
     const Error error = required_error(error_of([&] {
-      csv.open("id,n\n,1\n" + field + ",2\n", {.types = {{"id", type}}});
+      csv.open("id,n\n,1\n" + field + ",2\n", {{"csv.type", "id=" + std::string(name(type))}});
     }));
     CHECK(error.code() == Errc::type_mismatch);
     return error.detail();
@@ -151,24 +151,23 @@ TEST_CASE(
   CHECK(detail("255", ValueType::u8) ==
         "line 3, column 1 ('id'): '255' is what marks a missing cell in a column of u8");
   CHECK(detail("256", ValueType::u8) == "line 3, column 1 ('id'): '256' does not fit u8");
-  const auto whole = csv.open("id,n\n255,1\n", {.types = {{"id", ValueType::u8}}});
+  const auto whole = csv.open("id,n\n255,1\n", {{"csv.type", "id=u8"}});
   CHECK(cells_of(whole)[0] == 255);
-  const auto matrix = error_of([&] { csv.open("1,2\n,3\n", {.types = {{"0", ValueType::i64}}}); });
+  const auto matrix = error_of([&] { csv.open("1,2\n,3\n", {{"csv.type", "0=i64"}}); });
   CHECK(required_error(matrix).code() == Errc::unsupported);
 }
 
 TEST_CASE("csv: rows with missing integers are appended to others of the same type") {
   CsvText csv;
   convert(csv.open("id,n\n9007199254740993,1\n,2\n"), {}, csv.dir() / "all.dbdf");
-  append(csv.dir() / "all.dbdf", csv.open("id,n\n1,3\n,4\n", {.types = {{"id", ValueType::i64}}}),
-         {});
+  append(csv.dir() / "all.dbdf", csv.open("id,n\n1,3\n,4\n", {{"csv.type", "id=i64"}}), {});
   convert(open(csv.dir() / "all.dbdf"), {}, csv.dir() / "all.csv");
   CHECK(read_text(csv.dir() / "all.csv") == "id,n\n9007199254740993,1\n,2\n1,3\n,4\n");
 }
 
 TEST_CASE("csv: a note names the first integer that is rounded, and why") {
   CsvText csv;
-  const auto note = [&](const std::string& text, const CsvOptions& options = {}) {
+  const auto note = [&](const std::string& text, const FormatOptions& options = {}) {
     const auto object = csv.open(text, options);
     return std::visit([](const auto& o) { return o.note(); }, object);
   };
@@ -179,7 +178,7 @@ TEST_CASE("csv: a note names the first integer that is rounded, and why") {
   CHECK(note("a,b\n1,9007199254740993\n9007199254740993,0.5\n1.5,2\n") ==
         "line 3, column 1 ('a'): " + why + " (so are integers of 1 more column)");
   CHECK(note("1,0.5\n2,9007199254740993\n") == "line 2, column 2: " + why);
-  const CsvOptions as_nan{.missing_as_nan = true};
+  const FormatOptions as_nan{{"csv.missing_as_nan", "true"}};
   CHECK(note("a,b\n,1\n9007199254740993,2\n", as_nan) ==
         "line 3, column 1 ('a'): '9007199254740993' is rounded to f64, because the column has "
         "missing values that are read as NaN; as text it keeps its digits");
@@ -187,7 +186,7 @@ TEST_CASE("csv: a note names the first integer that is rounded, and why") {
   CHECK(note("a\n0.5\n9007199254740992\n").empty());
   CHECK(note("a\n9007199254740993\n5\n").empty());
   CHECK(note("a,w\n0.5,x\n1,9007199254740993\n").empty());
-  CHECK(note("a\n0.5\n9007199254740993\n", {.types = {{"a", ValueType::f64}}}).empty());
+  CHECK(note("a\n0.5\n9007199254740993\n", {{"csv.type", "a=f64"}}).empty());
 }
 
 TEST_CASE("csv: integers that f64 would round are refused where nothing can mark missing cells") {
@@ -203,7 +202,9 @@ TEST_CASE("csv: integers that f64 would round are refused where nothing can mark
 
 TEST_CASE("csv: words that the caller calls missing are missing in every column") {
   CsvText csv;
-  const CsvOptions options{.missing_words = {" NULL", "-999", "not known"}};
+  const FormatOptions options{{"csv.missing_word", " NULL"},
+                              {"csv.missing_word", "-999"},
+                              {"csv.missing_word", "not known"}};
   const std::string text =
       "n,who,when,big,x\n1,Ann,2024-01-01,9007199254740993,0.5\nNULL, not known,NULL,-999, -999\n"
       "-999,\"NULL\",2024-01-02,NULL,-999.0\n";
@@ -217,10 +218,10 @@ TEST_CASE("csv: words that the caller calls missing are missing in every column"
 
 TEST_CASE("csv: what the caller calls missing is told from numbers and labels") {
   CsvText csv;
-  CsvOptions options{.missing_words = {"NULL", "-999"}};
+  FormatOptions options{{"csv.missing_word", "NULL"}, {"csv.missing_word", "-999"}};
   const auto error = error_of([&] { csv.open("1,2\n-999,3\n", options); });
   CHECK(required_error(error).detail() == "line 2, column 1: '-999' is no value");
-  options.missing_as_nan = true;
+  options.emplace("csv.missing_as_nan", "true");
   const auto matrix = csv.open("NULL,2\n-999,3\n", options);
   CHECK(types_of(matrix) == "matrix f64 f64");
   CHECK(std::isnan(cells_of(matrix)[2]));
@@ -230,18 +231,18 @@ TEST_CASE("csv: what the caller calls missing is told from numbers and labels") 
 TEST_CASE("csv: a sidecar remembers what was called missing") {
   CsvText csv;
   OpenOptions options;
-  options.csv.missing_words = {"NULL"};
-  csv.open("n,id\n1,9007199254740993\nNULL,NA\n", options.csv);
+  options.format_options = {{"csv.missing_word", "NULL"}};
+  csv.open("n,id\n1,9007199254740993\nNULL,NA\n", options.format_options);
   write_sidecar(csv.dir() / "t.csv", options);
-  const auto origin = [&](const CsvOptions& given) {
+  const auto origin = [&](const FormatOptions& given) {
     OpenOptions now;
-    now.csv = given;
+    now.format_options = given;
     return std::visit([](const auto& o) { return o.index_origin(); },
                       open(csv.dir() / "t.csv", now));
   };
-  CHECK(origin(options.csv) == IndexOrigin::sidecar);
+  CHECK(origin(options.format_options) == IndexOrigin::sidecar);
   CHECK(origin({}) == IndexOrigin::scanned);
-  CHECK(origin({.missing_words = {"NUL"}}) == IndexOrigin::scanned);
+  CHECK(origin({{"csv.missing_word", "NUL"}}) == IndexOrigin::scanned);
   const auto saved = open(csv.dir() / "t.csv", options);
   CHECK(types_of(saved) == "frame f64 i64");
   CHECK(rewritten(csv.dir(), saved) == "n,id\n1,9007199254740993\n,\n");

@@ -61,8 +61,7 @@ TEST_CASE("csv quotes: one word among times makes empty fields words, before it 
 
 TEST_CASE("csv quotes: what a column must be may be missing in quotes") {
   CsvText csv;
-  CsvOptions options;
-  options.meanings = {{"day", MeaningKind::timestamp}, {"took", MeaningKind::duration}};
+  const FormatOptions options{{"csv.type", "day=timestamp"}, {"csv.type", "took=duration"}};
   const auto frame = csv.open("day,took,n\n\"\",\"\",1\n\"2024-01-02\",\"00:00:05\",2\n", options);
   CHECK(kinds_of(frame) == "timestamp? duration? number");
   CHECK(as_csv(frame) == "day,took,n\n,,1\n2024-01-02,00:00:05,2\n");
@@ -73,9 +72,9 @@ TEST_CASE("csv quotes: fields that the caller calls missing") {
   const std::string text =
       "w,day,n\n\"\",\"\",1\nx,\"NULL\",2\n\"NULL\",\"2024-01-02\",3\n\"NA\",NA,4\n";
   // `''` and NA would be missing anyway, so naming them is about those in quotes.
-  CHECK(as_csv(csv.open(text, {.missing_words = {"NULL", ""}})) ==
+  CHECK(as_csv(csv.open(text, {{"csv.missing_word", "NULL"}, {"csv.missing_word", ""}})) ==
         "w,day,n\n,,1\nx,,2\nNULL,2024-01-02,3\n\"NA\",,4\n");
-  CHECK(as_csv(csv.open(text, {.missing_words = {"NULL", "NA"}})) ==
+  CHECK(as_csv(csv.open(text, {{"csv.missing_word", "NULL"}, {"csv.missing_word", "NA"}})) ==
         "w,day,n\n\"\",,1\nx,,2\nNULL,2024-01-02,3\n,,4\n");
   CHECK(as_csv(csv.open(text)) ==
         "w,day,n\n\"\",\"\",1\nx,NULL,2\nNULL,\"2024-01-02\",3\n\"NA\",,4\n");

@@ -18,8 +18,8 @@ using namespace dapple;
 
 namespace {
 
-std::variant<Matrix, Frame> open_csv(const std::filesystem::path& path, const CsvOptions& csv) {
-  return open(path, {.format = "", .check = Check::never, .csv = csv});
+std::variant<Matrix, Frame> open_csv(const std::filesystem::path& path, const FormatOptions& csv) {
+  return open(path, {.format = "", .check = Check::never, .format_options = csv});
 }
 
 bool uses_sidecar(const std::variant<Matrix, Frame>& object) {
@@ -75,20 +75,18 @@ TEST_CASE("csv sidecar: a file opens with it as it does without") {
                                "a,b\n18446744073709551615,9007199254740993\n",
                                "a\n9007199254740993\n0.5\n",
                                kWords};
-  const CsvOptions options[] = {{},
-                                {.missing_as_nan = true},
-                                {.types = {{"0", ValueType::f32}}},
-                                {.types = {{"*", ValueType::f64}}}};
+  const FormatOptions options[] = {
+      {}, {{"csv.missing_as_nan", "true"}}, {{"csv.type", "0=f32"}}, {{"csv.type", "*=f64"}}};
   const test::TempDir dir;
   for (const std::string& text : texts) {
-    for (const CsvOptions& csv : options) {
+    for (const FormatOptions& csv : options) {
       CAPTURE(text.substr(0, 40));
       test::write_text(dir / "t.csv", text);
       std::filesystem::remove(dir / "t.csv.dpx");
       std::optional<std::variant<Matrix, Frame>> without;
       const auto refused = test::error_of([&] { without = open_csv(dir / "t.csv", csv); });
       OpenOptions opening;
-      opening.csv = csv;
+      opening.format_options = csv;
       const auto also_refused = test::error_of([&] { write_sidecar(dir / "t.csv", opening); });
       REQUIRE(refused.has_value() == also_refused.has_value());
       if (refused) {
@@ -108,11 +106,11 @@ TEST_CASE("csv sidecar: one of another state, or for other options, is not used"
   test::write_text(dir / "t.csv", "a,b\n1,2\n3,4\n");
   write_sidecar(dir / "t.csv");
   CHECK(uses_sidecar(open_csv(dir / "t.csv", {})));
-  CHECK(!uses_sidecar(open_csv(dir / "t.csv", {.meanings = {{"a", MeaningKind::text}}})));
-  const auto typed = open_csv(dir / "t.csv", {.types = {{"a", ValueType::f32}}});
+  CHECK(!uses_sidecar(open_csv(dir / "t.csv", {{"csv.type", "a=text"}})));
+  const auto typed = open_csv(dir / "t.csv", {{"csv.type", "a=f32"}});
   CHECK(!uses_sidecar(typed));
   CHECK(test::types_of(typed) == "frame f32 i64");
-  CHECK(!uses_sidecar(open_csv(dir / "t.csv", {.missing_as_nan = true})));
+  CHECK(!uses_sidecar(open_csv(dir / "t.csv", {{"csv.missing_as_nan", "true"}})));
 
   test::write_text(dir / "t.csv", "a,b\n1,2\n5,6\n");
   const auto changed = open_csv(dir / "t.csv", {});
@@ -178,7 +176,7 @@ TEST_CASE("csv sidecar: an index that fails leaves what was there") {
     CHECK(!std::filesystem::exists(sidecar));
   }
   test::write_text(path, "1,2\n,4\n");
-  const OpenOptions as_nan{.csv = {.missing_as_nan = true}};
+  const OpenOptions as_nan{.format_options = {{"csv.missing_as_nan", "true"}}};
   write_sidecar(path, as_nan);
   const auto sound = test::read_bytes(sidecar);
   CHECK(test::error_of([&] { write_sidecar(path); }));

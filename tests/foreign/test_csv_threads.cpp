@@ -13,9 +13,9 @@ using namespace dapple;
 namespace {
 
 /// Everything that opening finds out, and all cells, as text.
-std::string found(const std::filesystem::path& path, CsvOptions csv, unsigned threads) {
+std::string found(const std::filesystem::path& path, FormatOptions csv, unsigned threads) {
   OpenOptions options;
-  options.csv = std::move(csv);
+  options.format_options = std::move(csv);
   options.threads = threads;
   std::optional<std::variant<Matrix, Frame>> object;
   if (const auto error = test::error_of([&] { object = open(path, options); })) {
@@ -62,7 +62,7 @@ std::string make_text(const std::string& line_end, bool quotes, const std::strin
   return text + late;
 }
 
-void check_same(const std::string& text, const CsvOptions& csv = {}) {
+void check_same(const std::string& text, const FormatOptions& csv = {}) {
   const test::TempDir dir;
   test::write_text(dir / "t.csv", text);
   const std::string alone = found(dir / "t.csv", csv, 1);
@@ -88,11 +88,9 @@ TEST_CASE("csv threads: the first error is told, with its line") {
                                  "1,\"n,c,2024-01-01,true,1\n", "1,2,3,4,5,6,7,8\n"}) {
     check_same(make_text("\n", true, late));
   }
-  CsvOptions csv;
-  csv.types = {{"id", ValueType::i64}};
+  FormatOptions csv{{"csv.type", "id=i64"}};
   check_same(make_text("\n", false, "1.5,n,c,2024-01-01,true,1\n"), csv);
-  csv = {};
-  csv.meanings = {{"when", MeaningKind::timestamp}};
+  csv = {{"csv.type", "when=timestamp"}};
   check_same(make_text("\n", false, "1,n,c,2024-01-01T10:00:00Z,true,1\n"), csv);
   check_same(make_text("\n", false, "1,n,c,today,true,1\n"), csv);
 }

@@ -80,7 +80,7 @@ TEST_CASE("csv: an integer that f64 cannot hold is not rounded for its neighbour
   CHECK(test::types_of(csv.open("1152921504606846976,0.5\n")) == "matrix f64 f64");
   CHECK(test::types_of(csv.open("9223372036854775808,1\n-9223372036854775808,2\n")) ==
         "matrix f64 f64");
-  CHECK(test::types_of(csv.open("9007199254740993,0.5\n", {.types = {{"0", ValueType::f64}}})) ==
+  CHECK(test::types_of(csv.open("9007199254740993,0.5\n", {{"csv.type", "0=f64"}})) ==
         "matrix f64 f64");
   CHECK(test::types_of(csv.open("a,b\n9007199254740993,0.5\n")) == "frame i64 f64");
 }
@@ -98,9 +98,8 @@ TEST_CASE("csv: integers of more than 64 bits are not rounded unasked") {
       error->detail() ==
       "line 3, column 2 ('b'): '100000000000000000000000' is not exact as f64, and neither i64 nor "
       "u64 holds all of the column; the type 'b=f64' rounds it");
-  const std::map<std::string, ValueType> rounded = {{"b", ValueType::f64}};
-  CHECK(test::cells_of(csv.open("b\n100000000000000000000000\n", {.types = rounded})) ==
-        Cells{1e23});
+  const FormatOptions rounded{{"csv.type", "b=f64"}};
+  CHECK(test::cells_of(csv.open("b\n100000000000000000000000\n", rounded)) == Cells{1e23});
   // The hint says what can be typed: a number for other labels, nothing where that is a label.
   const auto hint = [&](const std::string& labels) {
     const auto found = error_of([&] { csv.open(labels + "\n1,100000000000000000000000\n"); });
@@ -122,34 +121,29 @@ TEST_CASE("csv: integers of more than 64 bits are not rounded unasked") {
 
 TEST_CASE("csv: types can be given by label and by number") {
   test::CsvText csv;
-  const auto frame =
-      csv.open("a,b,c\n1,2,3\n", {.types = {{"a", ValueType::u8}, {"1", ValueType::f32}}});
+  const auto frame = csv.open("a,b,c\n1,2,3\n", {{"csv.type", "a=u8"}, {"csv.type", "1=f32"}});
   CHECK(test::types_of(frame) == "frame u8 f32 i64");
   CHECK(test::cells_of(frame) == Cells{1, 2, 3});
   // A label is looked for first.
-  CHECK(test::types_of(csv.open("1,x\n5,6\n", {.types = {{"1", ValueType::i8}}})) ==
-        "frame i8 i64");
-  const std::map<std::string, ValueType> all = {{"0", ValueType::i16}, {"1", ValueType::i16}};
-  CHECK(test::types_of(csv.open("1,2\n", {.types = all})) == "matrix i16 i16");
-  CHECK(test::types_of(csv.open("1,2\n", {.types = {{"0", ValueType::i16}}})) == "matrix i64 i64");
-  CHECK(test::types_of(csv.open("0.5,2\n", {.types = {{"0", ValueType::f32}}})) ==
-        "matrix f64 f64");
+  CHECK(test::types_of(csv.open("1,x\n5,6\n", {{"csv.type", "1=i8"}})) == "frame i8 i64");
+  const FormatOptions all{{"csv.type", "0=i16"}, {"csv.type", "1=i16"}};
+  CHECK(test::types_of(csv.open("1,2\n", all)) == "matrix i16 i16");
+  CHECK(test::types_of(csv.open("1,2\n", {{"csv.type", "0=i16"}})) == "matrix i64 i64");
+  CHECK(test::types_of(csv.open("0.5,2\n", {{"csv.type", "0=f32"}})) == "matrix f64 f64");
   // What a given type does not hold is an error, and what it rounds is rounded, though all columns
   // together have a wider one.
-  const auto rounded = csv.open("0.1,2.5\n", {.types = {{"0", ValueType::f32}}});
+  const auto rounded = csv.open("0.1,2.5\n", {{"csv.type", "0=f32"}});
   CHECK(test::types_of(rounded) == "matrix f64 f64");
   CHECK(test::cells_of(rounded) == Cells{static_cast<double>(0.1F), 2.5});
-  const auto narrow = csv.open("255,1\n30,-2\n", {.types = {{"0", ValueType::u8}}});
+  const auto narrow = csv.open("255,1\n30,-2\n", {{"csv.type", "0=u8"}});
   CHECK(test::types_of(narrow) == "matrix i64 i64");
   CHECK(std::get<Matrix>(narrow).read<std::int64_t>({{0, 2}, {1, 2}}) ==
         std::vector<std::int64_t>{1, -2});
-  const auto beyond = error_of([&] {
-    csv.open("255,1\n300,-2\n", {.types = {{"0", ValueType::u8}}});
-  });
+  const auto beyond = error_of([&] { csv.open("255,1\n300,-2\n", {{"csv.type", "0=u8"}}); });
   REQUIRE(beyond);
   CHECK(beyond->code() == Errc::type_mismatch);
   CHECK(beyond->detail() == "line 2, column 1: '300' does not fit u8");
-  const auto error = error_of([&] { csv.open("a\n1\n", {.types = {{"b", ValueType::i8}}}); });
+  const auto error = error_of([&] { csv.open("a\n1\n", {{"csv.type", "b=i8"}}); });
   REQUIRE(error);
   CHECK(error->code() == Errc::invalid_argument);
   CHECK(error->detail() ==
@@ -160,14 +154,14 @@ TEST_CASE("csv: f32 is read from the text, not by way of f64") {
   test::CsvText csv;
   // Just above the middle between two floats, by less than a double shows.
   const std::string text = "1.00000005960464477540";
-  const auto frame = csv.open("a\n" + text + "\n", {.types = {{"a", ValueType::f32}}});
+  const auto frame = csv.open("a\n" + text + "\n", {{"csv.type", "a=f32"}});
   CHECK(std::get<Frame>(frame).read_column<float>(0, {0, 1})[0] ==
         std::strtof(text.c_str(), nullptr));
 }
 
 TEST_CASE("csv: missing values are NaN where that is asked for") {
   test::CsvText csv;
-  const auto frame = csv.open("a,b,c\n1,NA,\n,N/A,?\n\"\",2, \n", {.missing_as_nan = true});
+  const auto frame = csv.open("a,b,c\n1,NA,\n,N/A,?\n\"\",2, \n", {{"csv.missing_as_nan", "true"}});
   CHECK(test::types_of(frame) == "frame f64 f64 f64");
   const Cells all = test::cells_of(frame);
   const std::vector<bool> missing = {false, true, true, true, true, true, true, false, true};
@@ -175,8 +169,7 @@ TEST_CASE("csv: missing values are NaN where that is asked for") {
     CHECK(std::isnan(all[i]) == missing[i]);
     if (missing[i]) CHECK(std::bit_cast<std::uint64_t>(all[i]) == 0x7ff8000000000000u);
   }
-  const auto narrow =
-      csv.open("a\nNA\n", {.missing_as_nan = true, .types = {{"a", ValueType::f32}}});
+  const auto narrow = csv.open("a\nNA\n", {{"csv.missing_as_nan", "true"}, {"csv.type", "a=f32"}});
   CHECK(test::types_of(narrow) == "frame f32");
   CHECK(std::isnan(test::cells_of(narrow)[0]));
 }

@@ -52,9 +52,10 @@ Table without_nan_payloads(Table table) {
 Table read_back(const std::string& text, const Table& like, const test::TempDir& dir) {
   OpenOptions options;
   for (std::uint64_t c = 0; c < like.cols(); ++c) {
-    options.csv.types[std::to_string(c)] = like.type(c);
+    const std::string type(name(like.type(c)));
+    options.format_options.emplace("csv.type", std::to_string(c) + "=" + type);
   }
-  options.csv.header = like.kind == ObjectKind::frame;
+  options.format_options.emplace("csv.header", like.kind == ObjectKind::frame ? "true" : "false");
   test::write_text(dir / "t.csv", text);
   return Table::read(open(dir / "t.csv", options));
 }
@@ -181,8 +182,10 @@ TEST_CASE("csv write: any dialect of random numbers is read as a naive program r
     }
     CAPTURE(text);
     test::write_text(dir / "t.csv", text);
-    const Matrix m = Matrix::open(dir / "t.csv",
-                                  {.format = "", .csv = {.header = false, .delimiter = delimiter}});
+    const Matrix m = Matrix::open(
+        dir / "t.csv", {.format = "",
+                        .format_options = {{"csv.header", "false"},
+                                           {"csv.delimiter", std::string(1, delimiter)}}});
     CHECK(m.read<double>({{0, rows}, {0, cols}}) == expected);
   }
 }

@@ -103,18 +103,20 @@ TEST_CASE("futhark: inputs of real programs") {
   SUBCASE("three vectors and a scalar") {
     const auto path = folder / "accelerate_pagerank_data_small.in";
     OpenOptions options = as_futhark();
-    options.futhark.value = 3;
+    options.format_options = {{"futhark.value", "3"}};
     const Matrix m = Matrix::open(path, options);
     CHECK(m.contents() == std::vector<std::string>{"[15]i32", "[15]i32", "[11]i32", "i32"});
     CHECK(cells_of<std::int32_t>(m) == std::vector<std::int32_t>{20});
-    options.futhark.value = 2;
-    options.futhark.types = {"[]i32 []i32", "[]i32", "i32"};
+    options.format_options = {{"futhark.value", "2"},
+                              {"futhark.type", "[]i32 []i32"},
+                              {"futhark.type", "[]i32"},
+                              {"futhark.type", "i32"}};
     CHECK(cells_of<std::int32_t>(Matrix::open(path, options)) ==
           std::vector<std::int32_t>{0, 2, 1, 0, 1, 1, 3, 0, 3, 3, 1});
   }
   SUBCASE("values with comments between and inside them") {
     OpenOptions options = as_futhark();
-    options.futhark.value = 4;
+    options.format_options = {{"futhark.value", "4"}};
     const Matrix m = Matrix::open(folder / "finpar_OptionPricing-data_small.in", options);
     CHECK(m.contents().size() > 10);
   }
@@ -150,25 +152,22 @@ TEST_CASE("futhark: the last dimension is columns, all others are rows") {
 TEST_CASE("futhark: one of several values is chosen, or vectors make a frame") {
   const TempDir dir;
   const std::string text = "[1, 2] [0.5, 1.5] " + binary_value<std::uint8_t>("bool", {2}, {1, 0});
-  FutharkOptions options;
-  options.value = 1;
+  FormatOptions options{{"futhark.value", "1"}};
   CHECK(cells_of<double>(dir, text, options) == std::vector<double>{0.5, 1.5});
   CHECK(matrix_of(dir, text, options).note() == "value 1 of 3");
-  options.value = 3;
+  options = {{"futhark.value", "3"}};
   CHECK(complaint(dir, text, options) ==
         "out_of_range: there is no value 3 among the 3 of the file, which are counted from 0");
   CHECK(complaint(dir, text) ==
         "invalid_argument: the file holds 3 values (0: [2]i32, 1: [2]f64, 2: [2]bool)");
   CHECK(complaint(dir, "1 2 3 4 5 6 7 8 9").find("8: ") == std::string::npos);
 
-  options = {};
-  options.first = true;
+  options = {{"futhark.first", "true"}};
   const Matrix first = matrix_of(dir, text, options);
   CHECK(first.rows() == 2);
   CHECK(first.contents() == std::vector<std::string>{"[2]i32", "[2]f64", "[2]bool"});
 
-  options = {};
-  options.frame = true;
+  options = {{"futhark.frame", "true"}};
   const Frame frame = std::get<Frame>(open_text(dir, text, options));
   CHECK(frame.rows() == 2);
   CHECK(frame.cols() == 3);
@@ -183,7 +182,7 @@ TEST_CASE("futhark: one of several values is chosen, or vectors make a frame") {
   CHECK(
       complaint(dir, "[1] [1, 2]", options) ==
       "invalid_argument at byte 4: value 1 is a [2]i32, but the vectors before it have 1 element");
-  options.value = 0;
+  options.emplace("futhark.value", "0");
   CHECK(complaint(dir, "[1]", options) ==
         "invalid_argument: one value or all of them as a frame: both were asked for");
 }
@@ -259,9 +258,9 @@ TEST_CASE("futhark: a file cut anywhere gives whole values or an error, never ot
     for (std::size_t size = 0; size < end; ++size) {
       const std::string cut = whole.substr(0, size);
       CAPTURE(cut);
-      for (const FutharkOptions& options : {FutharkOptions{}, typed("[][]f32, []i16")}) {
-        FutharkOptions last = options;
-        last.value = 1;
+      for (const FormatOptions& options : {FormatOptions{}, typed("[][]f32, []i16")}) {
+        FormatOptions last = options;
+        last.emplace("futhark.value", "1");
         const std::string line = complaint(dir, cut, last);
         CHECK_FALSE(line.empty());
       }

@@ -80,7 +80,7 @@ TEST_CASE("futhark: text is cut into tiles of whole rows, or parts of long ones"
     CAPTURE(shape.rows);
     CAPTURE(shape.cols);
     const std::string text = matrix_text(shape.rows, shape.cols);
-    for (const FutharkOptions& options : {FutharkOptions{}, typed("[][]i32")}) {
+    for (const FormatOptions& options : {FormatOptions{}, typed("[][]i32")}) {
       const Matrix m = matrix_of(dir, text, options);
       REQUIRE(m.rows() == shape.rows);
       REQUIRE(m.cols() == shape.cols);
@@ -174,8 +174,7 @@ TEST_CASE("futhark: a file of very many values opens in little memory, and lists
   const TempDir dir;
   std::string text;
   for (int i = 0; i < 200'000; ++i) text += "7 ";
-  FutharkOptions options;
-  options.value = 199'999;
+  const FormatOptions options{{"futhark.value", "199999"}};
   const Matrix m = matrix_of(dir, text, options);
   CHECK(m.contents().size() == 1000);
   CHECK(m.note() == "value 199999 of 200000");

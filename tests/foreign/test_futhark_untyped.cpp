@@ -83,8 +83,7 @@ TEST_CASE("futhark untyped: the values of numbers") {
 
 TEST_CASE("futhark untyped: values end where they cannot go on") {
   const TempDir dir;
-  FutharkOptions first;
-  first.first = true;
+  const FormatOptions first{{"futhark.first", "true"}};
   const auto types = [&](std::string_view text) { return matrix_of(dir, text, first).contents(); };
   using Types = std::vector<std::string>;
   CHECK(types("12true[1]\"a\"") == Types{"i32", "bool", "[1]i32", "[1]u8"});

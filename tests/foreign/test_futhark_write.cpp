@@ -99,8 +99,7 @@ TEST_CASE("futhark: floats are written in the digits that every reader gets them
 
 TEST_CASE("futhark: a frame is written as one vector per column") {
   const TempDir dir;
-  FutharkOptions options;
-  options.frame = true;
+  const FormatOptions options{{"futhark.frame", "true"}};
   const std::string text = "[1u8, 2u8]\n[0.5f64, -1f64]\n[3i64, 4i64]\n";
   const auto frame = open_text(dir, text, options);
   CHECK(written(frame, "futhark-text") == text);
@@ -148,8 +147,7 @@ TEST_CASE("futhark: a frame with columns longer than what is held at once") {
   const std::string stream = binary_value(" u64", {kRows}, numbers) + "\n" +
                              binary_value("  u8", {kRows}, bytes) + "\n" +
                              binary_value("  u8", {kRows}, bytes) + "\n";
-  FutharkOptions options;
-  options.frame = true;
+  const FormatOptions options{{"futhark.frame", "true"}};
   CHECK(written(open_text(dir, stream, options), "futhark") == stream);
 }
 

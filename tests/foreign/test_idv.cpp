@@ -21,9 +21,9 @@ using namespace test::idv;
 namespace {
 
 std::variant<Matrix, Frame> open_file(const test::TempDir& dir, const Bytes& bytes,
-                                      const IdvOptions& options = {}) {
+                                      const FormatOptions& options = {}) {
   OpenOptions open_options;
-  open_options.idv = options;
+  open_options.format_options = options;
   return open(dir.write("t.idv", bytes), open_options);
 }
 
@@ -300,16 +300,17 @@ TEST_CASE("idv: columns are chosen by name, by slot, or because they are numbers
   const Bytes shown = build(6, 1, {vector, words, number}).bytes;
   CHECK(columns_of(open_file(dir, shown)).back() == "w as Vector<Text,1>: [\"x\"]");
   CHECK(base(open_file(dir, shown)).text_columns()[0].before == 2);
-  CHECK(columns_of(open_file(dir, bytes, {{"v"}})) == Lines{"f32: 8/8", "f32: 16/8"});
-  CHECK(columns_of(open_file(dir, bytes, {{"n", "v"}})) ==
+  CHECK(columns_of(open_file(dir, bytes, {{"idv.column", "v"}})) == Lines{"f32: 8/8", "f32: 16/8"});
+  CHECK(columns_of(open_file(dir, bytes, {{"idv.column", "n"}, {"idv.column", "v"}})) ==
         Lines{"n u8: 8", "v.0 f32: 8/8", "v.1 f32: 16/8"});
-  CHECK(columns_of(open_file(dir, bytes, {{"n", "v.1"}})) == Lines{"n u8: 8", "v.1 f32: 16/8"});
-  CHECK(columns_of(open_file(dir, bytes, {{"t"}})) == Lines{"t text: x"});
-  CHECK(columns_of(open_file(dir, shown, {{}, true})) ==
+  CHECK(columns_of(open_file(dir, bytes, {{"idv.column", "n"}, {"idv.column", "v.1"}})) ==
+        Lines{"n u8: 8", "v.1 f32: 16/8"});
+  CHECK(columns_of(open_file(dir, bytes, {{"idv.column", "t"}})) == Lines{"t text: x"});
+  CHECK(columns_of(open_file(dir, shown, {{"idv.drop_unsupported", "true"}})) ==
         Lines{"v.0 f32: 8/8", "v.1 f32: 16/8", "n u8: 8"});
   CHECK(std::holds_alternative<Matrix>(
-      open_file(dir, build(6, 1, {vector, words}).bytes, {{}, true})));
-  CHECK(error_of([&] { open_file(dir, bytes, {{"z"}}); })->code() == Errc::absent);
+      open_file(dir, build(6, 1, {vector, words}).bytes, {{"idv.drop_unsupported", "true"}})));
+  CHECK(error_of([&] { open_file(dir, bytes, {{"idv.column", "z"}}); })->code() == Errc::absent);
 }
 
 TEST_CASE("idv: a column in an unknown codec or compression is listed and skipped") {
@@ -325,7 +326,7 @@ TEST_CASE("idv: a column in an unknown codec or compression is listed and skippe
   CHECK(base(object).note().find("\"s\" of unknown codec Strange") != std::string::npos);
   CHECK(error_of([&] { base(object).read_text(0, {0, 1}, {}); })->code() == Errc::unsupported);
   CHECK(error_of([&] {
-          open_file(dir, build(6, 1, {strange, number}).bytes, {{"s"}});
+          open_file(dir, build(6, 1, {strange, number}).bytes, {{"idv.column", "s"}});
         })->code() == Errc::unsupported);
   // What ML.NET does not see does not keep a vector from being a matrix.
   const FileColumn vector{
@@ -371,7 +372,7 @@ TEST_CASE("idv: a vector too wide for a frame is a text column there, a matrix b
   const Bytes bytes = build(6, 1, {wide, number}).bytes;
   CHECK(columns_of(open_file(dir, bytes)) ==
         Lines{"n u8: 8", "w as Vector<Single,1073741824>: 1073741824: {5: 0.5, 1073741823: 2}"});
-  const Matrix m = std::get<Matrix>(open_file(dir, bytes, {{"w"}}));
+  const Matrix m = std::get<Matrix>(open_file(dir, bytes, {{"idv.column", "w"}}));
   CHECK(m.cols() == 1 << 30);
   CHECK(m.read<float>({{0, 1}, {4, 7}}) == std::vector<float>{0, 0.5, 0});
   CHECK(m.read_csr<float>({{0, 1}, {0, m.cols()}}).values == std::vector<float>{0.5, 2});

@@ -332,7 +332,7 @@ TEST_CASE("idv: a short file cannot say gigabytes by what its columns share") {
   // A column that is asked for twice shares its metadata with nobody.
   test::write_bytes(dir / "twice.idv", file.bytes);
   OpenOptions twice;
-  twice.idv.columns = {"a", "a", "a"};
+  twice.format_options = {{"idv.column", "a"}, {"idv.column", "a"}, {"idv.column", "a"}};
   CHECK(Frame::open(dir / "twice.idv", twice).cols() == 3);
   const std::string shared = error_in(file.patch(file.tail - 8, place).bytes);
   CHECK(shared.find("bytes of metadata overlap other metadata") != std::string::npos);

@@ -93,9 +93,9 @@ Lines frame_labels(const std::filesystem::path& path, const OpenOptions& options
   return labels;
 }
 
-OpenOptions choosing(std::vector<std::string> columns) {
+OpenOptions choosing(const std::vector<std::string>& columns) {
   OpenOptions options;
-  options.idv.columns = std::move(columns);
+  for (const std::string& column : columns) options.format_options.emplace("idv.column", column);
   return options;
 }
 
@@ -144,7 +144,7 @@ TEST_CASE("idv: vectors of items of two parts are those vectors again") {
   const auto path = write_columns(dir, {byte_column("n", 1), zones, ids});
   Lines notes;
   ConvertOptions options = over();
-  options.idv.deflate = false;
+  options.format_options = {{"idv.deflate", "false"}};
   options.note = [&](const std::string& note) { notes.push_back(note); };
   convert(open(path), {}, dir / "again.idv", options);
   CHECK(notes.empty());
@@ -228,7 +228,7 @@ TEST_CASE("idv: key values that are numbers stay numbers from file to file") {
   const auto path = write_columns(dir, {number_key("k"), byte_column("n", 1)});
   for (const bool deflate : {true, false}) {
     ConvertOptions options = over();
-    options.idv.deflate = deflate;
+    options.format_options = {{"idv.deflate", deflate ? "true" : "false"}};
     convert(open(path), {}, dir / "again.idv", options);
     CHECK(metadata_of(dir / "again.idv") == metadata_of(path));
     CHECK(columns_of(dir / "again.idv") == columns_of(path));
@@ -273,7 +273,7 @@ TEST_CASE("idv: hidden columns are left out and named, or kept under names of th
   CHECK(frame.note() ==
         "left out, as later columns of the same name hide them: column 0 \"a\", column 1 \"b\"");
   OpenOptions all;
-  all.idv.keep_hidden = true;
+  all.format_options = {{"idv.keep_hidden", "true"}};
   CHECK(frame_labels(path, all) ==
         Lines{"a (hidden 0).yes", "a (hidden 0).no", "b (hidden 1)", "b", "a.yes", "a.no"});
   CHECK(base(open(path, all)).note().empty());
@@ -304,7 +304,7 @@ TEST_CASE("idv: what is dropped is only what cannot be read, and it is named") {
       "w", vector_codec(codec("TextSpan"), {1}), {vectors({{1}, {1}}, 1, texts({1, 2}, "xy"))}, 2};
   const auto path = write_columns(dir, {text, words, byte_column("n", 1)});
   OpenOptions drop;
-  drop.idv.drop_unsupported = true;
+  drop.format_options = {{"idv.drop_unsupported", "true"}};
   CHECK(frame_labels(path, drop) == Lines{"t", "n"});
   CHECK(base(open(path, drop)).note() ==
         "left out, as a frame has no place for them: column \"w\" of Vector<Text,1>");

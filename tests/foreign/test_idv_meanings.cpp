@@ -91,7 +91,7 @@ TEST_CASE("idv: a file becomes the same file: types, keys, vectors and slot name
   const auto path = dir.write("t.idv", build(6, 3, sample()).bytes);
   for (const bool deflate : {true, false}) {
     ConvertOptions options = over();
-    options.idv.deflate = deflate;
+    options.format_options = {{"idv.deflate", deflate ? "true" : "false"}};
     convert(open(path), {}, dir / "again.idv", options);
     CHECK(columns_of(dir / "again.idv") == columns_of(path));
     CHECK(metadata_of(dir / "again.idv") == metadata_of(path));
@@ -105,9 +105,9 @@ TEST_CASE("idv: a file becomes the same file: types, keys, vectors and slot name
   }
   // The file's own types, as they are told of columns that are chosen alone.
   OpenOptions alone;
-  alone.idv.columns = {"v"};
+  alone.format_options = {{"idv.column", "v"}};
   CHECK(std::holds_alternative<Matrix>(open(dir / "again.idv", alone)));
-  alone.idv.columns = {"z"};
+  alone.format_options = {{"idv.column", "z"}};
   CHECK(Frame::open(dir / "again.idv", alone).cols() == 2);
 }
 
@@ -124,7 +124,7 @@ TEST_CASE("idv: a single vector keeps its name, its items and its slot names") {
   const auto path = dir.write("t.idv", build(6, 1, {column}).bytes);
   convert(open(path), {}, dir / "again.idv", over());
   OpenOptions named;
-  named.idv.columns = {"pixels"};
+  named.format_options = {{"idv.column", "pixels"}};
   const Frame pixels = Frame::open(dir / "again.idv", named);
   CHECK(pixels.read_column<int>(1, {0, 1}) == std::vector<int>{3});
   const auto metadata = metadata_of(dir / "again.idv");
@@ -179,7 +179,7 @@ TEST_CASE("idv: numbered columns of one type are a vector") {
   test::write_text(dir / "t.csv", "x.0,x.1,y.0,z\n1.5,2.5,3.5,4.5\n");
   convert(open(dir / "t.csv"), {}, dir / "t.idv", over());
   OpenOptions chosen;
-  chosen.idv.columns = {"x"};
+  chosen.format_options = {{"idv.column", "x"}};
   CHECK(std::get<Matrix>(open(dir / "t.idv", chosen)).cols() == 2);
   CHECK(columns_of(dir / "t.idv") == columns_of(dir / "t.csv"));
 }
@@ -246,7 +246,7 @@ TEST_CASE("idv: convert tells of columns that become two, and of names that a ma
   const auto notes = [&](const char* target, const std::vector<std::string>& columns) {
     std::string all;
     OpenOptions chosen;
-    chosen.idv.columns = columns;
+    for (const std::string& column : columns) chosen.format_options.emplace("idv.column", column);
     ConvertOptions options = over();
     options.note = [&](const std::string& note) { all += note + '\n'; };
     convert(open(path, chosen), {}, dir / target, options);

@@ -58,7 +58,7 @@ TEST_CASE("idv: of columns of one name the last is chosen, and the others are to
   const test::TempDir dir;
   const auto path = write_idv(dir, {number("a", 1), number("b", 2), number("a", 3)});
   OpenOptions options;
-  options.idv.columns = {"a"};
+  options.format_options = {{"idv.column", "a"}};
   const auto chosen = std::get<Frame>(open(path, options));
   CHECK(chosen.read_column<std::uint8_t>(0, {0, 1}) == std::vector<std::uint8_t>{3});
   std::vector<std::string> hidden;
@@ -79,7 +79,7 @@ TEST_CASE("idv: slots whose names are not unique are labelled with their column 
   const auto path = write_idv(dir, {one_hot("p"), number("no", 1)});
   CHECK(labels_of(open(path)) == Labels{"yes", "p.no", "no"});
   OpenOptions options;
-  options.idv.columns = {"p.no"};
+  options.format_options = {{"idv.column", "p.no"}};
   CHECK(labels_of(open(path, options)) == Labels{"p.no"});
 }
 
@@ -93,7 +93,7 @@ TEST_CASE("idv: a vector too wide for a frame is dropped when that is asked for"
   const auto path = write_idv(dir, {number("n", 5), hashed});
   CHECK(base(open(path)).text_columns().size() == 1);
   OpenOptions options;
-  options.idv.drop_unsupported = true;
+  options.format_options = {{"idv.drop_unsupported", "true"}};
   const auto frame = std::get<Frame>(open(path, options));
   CHECK(frame.text_columns().empty());
   CHECK(labels_of(frame) == std::vector<std::string>{"n"});
@@ -166,7 +166,7 @@ TEST_CASE("idv: columns of one label are all written, and it is told that ML.NET
   CHECK(written(open(dir / "t.csv"), dir / "t.idv") ==
         Notes{"column 'a': of columns of one name ML.NET shows only the last"});
   OpenOptions all;
-  all.idv.keep_hidden = true;
+  all.format_options = {{"idv.keep_hidden", "true"}};
   CHECK(Frame::open(dir / "t.idv", all).cols() == 3);
 }
 
@@ -222,7 +222,7 @@ TEST_CASE("idv: missing texts, which ML.NET has not, are told") {
   const test::TempDir dir;
   test::write_text(dir / "t.csv", "t,u\n\"x y\",a\n,b\n\"x z\",c\n\"x\",d\n\"y\",e\n");
   OpenOptions text;
-  text.csv.meanings = {{"*", MeaningKind::text}};
+  text.format_options = {{"csv.type", "*=text"}};
   CHECK(written(open(dir / "t.csv", text), dir / "t.idv") ==
         Notes{"column 't': ML.NET reads missing texts as empty ones"});
   CHECK(written(open(dir / "t.idv"), dir / "again.idv").empty());  // nothing new

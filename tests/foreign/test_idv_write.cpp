@@ -44,7 +44,7 @@ class Writer {
 
 ConvertOptions plain() {
   ConvertOptions options;
-  options.idv.deflate = false;
+  options.format_options = {{"idv.deflate", "false"}};
   return options;
 }
 
@@ -132,7 +132,7 @@ TEST_CASE("idv: objects of every kind and type come back from an ML.NET file") {
     const unsigned percent = round % 3 == 0 ? 3 : round % 3 == 1 ? 40 : 100;
     const Table table = Table::random(kind, rng.below(60), rng.between(1, 30), percent, rng);
     ConvertOptions options;
-    options.idv.deflate = round % 4 < 2;
+    options.format_options = {{"idv.deflate", round % 4 < 2 ? "true" : "false"}};
     options.threads = static_cast<unsigned>(round % 3);
     CHECK(Table::read(open(writer.write(table, options))) == table);
   }

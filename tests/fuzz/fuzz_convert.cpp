@@ -87,7 +87,7 @@ FUZZ_TARGET(convert) {
   out.set(std::span<const std::byte>(written));
   OpenOptions again;
   again.format = to.to == "futhark-text" ? "futhark" : to.to;
-  again.csv.header = false;
+  again.format_options = {{"csv.header", "false"}};
   try {
     const auto object = open(out.path(), again);
     const auto* matrix = std::get_if<Matrix>(&object);

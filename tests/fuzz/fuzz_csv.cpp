@@ -77,11 +77,11 @@ void write_and_read(const std::variant<Matrix, Frame>& object, const Columns& wh
   written.set(std::as_bytes(std::span(text)));
   OpenOptions options{.format = "csv"};
   const bool frame = std::holds_alternative<Frame>(object);
-  options.csv.header = frame;
-  options.csv.delimiter = ',';
+  options.format_options = {{"csv.header", frame ? "true" : "false"}, {"csv.delimiter", ","}};
   // By number, which a label of the same text would take for itself.
   for (std::uint64_t c = 0; c < cols && !frame; ++c) {
-    options.csv.types[std::to_string(c)] = base(object).column_type(c);
+    const std::string type(name(base(object).column_type(c)));
+    options.format_options.emplace("csv.type", std::to_string(c) + "=" + type);
   }
   const auto again = open(written.path(), options);
   require(base(again).rows() == rows && base(again).cols() == cols);
@@ -105,13 +105,12 @@ FUZZ_TARGET(csv) {
   static fuzz::MemoryFile file;
   file.set({data, size});
   OpenOptions plain{.format = "csv"}, lenient{.format = "csv"};
-  lenient.csv.missing_as_nan = true;
-  lenient.csv.header = size % 2 == 0;
-  lenient.csv.types["0"] = ValueType::f32;
+  lenient.format_options = {{"csv.missing_as_nan", "true"},
+                            {"csv.header", size % 2 == 0 ? "true" : "false"},
+                            {"csv.type", "0=f32"}};
   OpenOptions other{.format = "csv"};
-  other.csv.comment = "#";
-  other.csv.decimal = ',';
-  other.csv.skip = size % 3;
+  other.format_options = {
+      {"csv.comment", "#"}, {"csv.decimal", ","}, {"csv.skip", std::to_string(size % 3)}};
   for (const OpenOptions& options : {plain, lenient, other}) {
     try {
       const auto object = open(file.path(), options);
@@ -119,7 +118,7 @@ FUZZ_TARGET(csv) {
       if (cols == 0 || base(object).rows() > kMostCells / cols) continue;
       const Columns whole = read_all(object);
       // With a decimal comma, words may look like numbers of what is written.
-      if (options.csv.decimal == '.') write_and_read(object, whole);
+      if (!options.format_options.contains("csv.decimal")) write_and_read(object, whole);
     } catch (const Error&) {
     }
   }

@@ -37,7 +37,7 @@ std::optional<IndexOrigin> open_as(const std::filesystem::path& path, const Open
 FUZZ_TARGET(differential) {
   static fuzz::MemoryFile file;
   file.set({data, size});
-  const OpenOptions options{.format = "dbdf", .check = Check::never, .csv = {}};
+  const OpenOptions options{.format = "dbdf", .check = Check::never};
   const auto origin = open_as(file.path(), options);
   try {
     const auto truth = reference::read(std::as_bytes(std::span(data, size)), 1 << 12);

@@ -79,7 +79,7 @@ FUZZ_TARGET(idv) {
     if (base.rows() <= kMostRows) verify(file.path(), Level::payload, options);
   });
   for (std::size_t i = 0; i < std::min<std::size_t>(wide.size(), 4); ++i) {
-    options.idv.columns = {wide[i]};
+    options.format_options = {{"idv.column", wide[i]}};
     allow_error([&] { std::visit([](const auto& o) { look_at(o); }, open(file.path(), options)); });
   }
   return 0;

@@ -25,7 +25,7 @@ FUZZ_TARGET(index) {
   std::vector<std::byte> bytes(input.begin(), input.end());
   fuzz::sign_index(bytes);
   file.set(std::span<const std::byte>(bytes));
-  const OpenOptions options{.format = "dbdf", .check = Check::never, .csv = {}};
+  const OpenOptions options{.format = "dbdf", .check = Check::never};
   reference::Object truth;
   try {
     truth = reference::read(bytes, 1 << 12);

@@ -48,7 +48,7 @@ void read_corner(const Object& object) {
 FUZZ_TARGET(open) {
   static fuzz::MemoryFile file;
   file.set({data, size});
-  const OpenOptions as_dbdf{.format = "dbdf", .check = Check::always, .csv = {}};
+  const OpenOptions as_dbdf{.format = "dbdf", .check = Check::always};
   try {
     verify(file.path(), Level::payload, as_dbdf);
   } catch (const Error&) {

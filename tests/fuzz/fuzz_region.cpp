@@ -101,8 +101,7 @@ FUZZ_TARGET(region) {
     const reference::Object truth = reference::read(bytes, 1 << 12);
     if (truth.data_type == 3) return 0;
     const Choice choice = choose(data, truth);
-    const Matrix m =
-        Matrix::open(file.path(), {.format = "dbdf", .check = choice.check, .csv = {}});
+    const Matrix m = Matrix::open(file.path(), {.format = "dbdf", .check = choice.check});
     if (m.rows() != truth.rows || m.cols() != truth.cols) return 0;
     visit_type(choice.type, [&](auto tag) { read_region<decltype(tag)>(m, truth, choice); });
   } catch (const reference::Refused&) {

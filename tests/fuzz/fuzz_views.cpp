@@ -148,7 +148,7 @@ FUZZ_TARGET(views) {
   const auto exact = payload.first(4 * rows + nnz * stride);
   file.set(std::span<const std::byte>(image(rows, cols, type, 2, nnz, exact)));
   try {
-    const Matrix m = Matrix::open(file.path(), {.format = "dbdf", .csv = {}});
+    const Matrix m = Matrix::open(file.path(), {.format = "dbdf"});
     const Block block = m.block({0, 0});
     visit_type(type, [&](auto tag) { look<decltype(tag)>(block, exact, nnz); });
   } catch (const Error& error) {

@@ -118,7 +118,7 @@ nb::object convert_file(const Handle& handle, const fs::path& out, Bounds rows,
   options.stored_numbers = stored_numbers;
   options.short_floats = short_floats;
   options.transpose = transpose;
-  options.idv.deflate = deflate;
+  if (!deflate) options.format_options.emplace("idv.deflate", "false");
   Notes notes;
   options.note = notes.taker();
   const Progress report(std::move(progress));

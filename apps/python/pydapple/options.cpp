@@ -2,6 +2,7 @@
 // error is an error.
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -38,20 +39,14 @@ Choice choose(const char* what, const std::string& given,
 
 /// The value of an option. Throws when it is none of what `what` says.
 template <class T>
-T option(const char* group, const std::string& key, nb::handle value, const char* what) {
+T option(const std::string& group, const std::string& key, nb::handle value,
+         std::string_view what) {
   T taken{};
   if (nb::try_cast(value, taken)) return taken;
-  throw Error(Errc::type_mismatch, std::string(group) + "'s '" + key + "' is " + what + ", not " +
+  throw Error(Errc::type_mismatch, group + "'s '" + key + "' is " + std::string(what) + ", not " +
                                        nb::repr(value).c_str());
 }
-bool truth(const char* group, const std::string& key, nb::handle value) {
-  return option<bool>(group, key, value, "True or False");
-}
-std::vector<std::string> list(const char* group, const std::string& key, nb::handle value) {
-  return option<std::vector<std::string>>(group, key, value, "a list of str");
-}
-
-std::string key_of(const char* group, nb::handle key) {
+std::string key_of(const std::string& group, nb::handle key) {
   std::string name;
   if (!nb::try_cast(key, name)) fail_option(group, nb::repr(key).c_str());
   return name;
@@ -62,21 +57,19 @@ void require_none(const char* group, const nb::kwargs& others) {
   for (auto [key, value] : others) fail_option(group, nb::cast<std::string>(key));
 }
 
-/// What a column of text holds: a dtype, or the name of another meaning.
-void set_type(dapple::CsvOptions& options, const std::string& label, nb::handle kind) {
+/// LABEL=TYPE of what a column of text holds: a dtype, or the name of another meaning.
+std::string column_type(const std::string& label, nb::handle kind) {
   using dapple::MeaningKind;
   std::string given;
   if (nb::try_cast(kind, given)) {
     for (const MeaningKind one :
          {MeaningKind::boolean, MeaningKind::timestamp, MeaningKind::duration,
           MeaningKind::category, MeaningKind::text}) {
-      if (given != name(one)) continue;
-      options.meanings.emplace(label, one);
-      return;
+      if (given == name(one)) return label + "=" + given;
     }
   }
   try {
-    options.types.emplace(label, value_type_of(kind));
+    return label + "=" + std::string(name(value_type_of(kind)));
   } catch (const std::exception&) {
     throw Error(Errc::type_mismatch, std::string("types: ") + nb::repr(kind).c_str() +
                                          " is neither a dtype nor one of 'boolean', 'timestamp', "
@@ -84,76 +77,51 @@ void set_type(dapple::CsvOptions& options, const std::string& label, nb::handle 
   }
 }
 
-dapple::CsvOptions csv_options(const nb::dict& given) {
-  dapple::CsvOptions options;
-  for (auto [key_object, value] : given) {
-    const std::string key = key_of("csv", key_object);
-    if (value.is_none()) continue;
-    if (key == "header") {
-      options.header = truth("csv", key, value);
-    } else if (key == "delimiter") {
-      const auto text = option<std::string>("csv", key, value, "a character");
-      if (text.size() != 1) throw Error(Errc::invalid_argument, "delimiter is one character");
-      options.delimiter = text[0];
-    } else if (key == "skip") {
-      options.skip = option<std::uint64_t>("csv", key, value, "a number of lines");
-    } else if (key == "comment") {
-      options.comment = option<std::string>("csv", key, value, "what such lines start with");
-    } else if (key == "decimal") {
-      const auto text = option<std::string>("csv", key, value, "'.' or ','");
-      if (text.size() != 1) throw Error(Errc::invalid_argument, "decimal is '.' or ','");
-      options.decimal = text[0];
-    } else if (key == "missing_as_nan") {
-      options.missing_as_nan = truth("csv", key, value);
-    } else if (key == "missing_words") {
-      options.missing_words = list("csv", key, value);
-    } else if (key == "types") {
-      for (auto [label, kind] : option<nb::dict>("csv", key, value, "a dict of labels and types")) {
-        set_type(options, nb::str(label).c_str(), kind);
-      }
-    } else {
-      fail_option("csv", key);
+/// The option of a format that a key of its group stands for; lists have a plural: "types".
+const dapple::OptionInfo& option_of(const std::string& group, const std::string& key) {
+  for (const dapple::FormatInfo& format : dapple::formats()) {
+    for (const dapple::OptionInfo& option : format.options) {
+      const bool several = option.kind >= dapple::OptionKind::list;
+      if (option.writing || option.name != group + "." + key.substr(0, key.size() - several))
+        continue;
+      if (!several || key.ends_with('s')) return option;
     }
   }
-  return options;
+  fail_option(group, key);
 }
 
-dapple::FutharkOptions futhark_options(const nb::dict& given) {
-  dapple::FutharkOptions options;
+/// Adds the options of a group, as text.
+void add_group(dapple::FormatOptions& options, const std::string& group, const nb::dict& given) {
+  using dapple::OptionKind;
   for (auto [key_object, value] : given) {
-    const std::string key = key_of("futhark", key_object);
+    const std::string key = key_of(group, key_object);
+    const dapple::OptionInfo& info = option_of(group, key);
     if (value.is_none()) continue;
-    if (key == "types") {
-      options.types = list("futhark", key, value);
-    } else if (key == "value") {
-      options.value = option<std::uint64_t>("futhark", key, value, "a number, counted from 0");
-    } else if (key == "frame") {
-      options.frame = truth("futhark", key, value);
-    } else if (key == "first") {
-      options.first = truth("futhark", key, value);
-    } else {
-      fail_option("futhark", key);
+    const auto add = [&, &value = value](std::string text) {
+      options.emplace(info.name, std::move(text));
+    };
+    switch (info.kind) {
+      case OptionKind::truth:
+        add(option<bool>(group, key, value, "True or False") ? "true" : "false");
+        break;
+      case OptionKind::number:
+        add(std::to_string(option<std::uint64_t>(group, key, value, info.takes)));
+        break;
+      case OptionKind::text:
+        add(option<std::string>(group, key, value, info.takes));
+        break;
+      case OptionKind::list:
+        for (auto& text : option<std::vector<std::string>>(group, key, value, "a list of str")) {
+          add(std::move(text));
+        }
+        break;
+      case OptionKind::pairs:
+        for (auto [label, kind] :
+             option<nb::dict>(group, key, value, "a dict of labels and types")) {
+          add(column_type(nb::str(label).c_str(), kind));
+        }
     }
   }
-  return options;
-}
-
-dapple::IdvOptions idv_options(const nb::dict& given) {
-  dapple::IdvOptions options;
-  for (auto [key_object, value] : given) {
-    const std::string key = key_of("idv", key_object);
-    if (value.is_none()) continue;
-    if (key == "columns") {
-      options.columns = list("idv", key, value);
-    } else if (key == "drop_unsupported") {
-      options.drop_unsupported = truth("idv", key, value);
-    } else if (key == "keep_hidden") {
-      options.keep_hidden = truth("idv", key, value);
-    } else {
-      fail_option("idv", key);
-    }
-  }
-  return options;
 }
 
 void make_open_options(dapple::OpenOptions* self, std::optional<std::string> format,
@@ -173,9 +141,10 @@ void make_open_options(dapple::OpenOptions* self, std::optional<std::string> for
   options.read_ahead = read_ahead;
   options.threads = threads;
   options.cache = cache;
-  if (csv) options.csv = csv_options(*csv);
-  if (futhark) options.futhark = futhark_options(*futhark);
-  if (idv) options.idv = idv_options(*idv);
+  if (csv) add_group(options.format_options, "csv", *csv);
+  if (futhark) add_group(options.format_options, "futhark", *futhark);
+  if (idv) add_group(options.format_options, "idv", *idv);
+  dapple::check_format_options(options.format_options);
   new (self) dapple::OpenOptions(std::move(options));
 }
 

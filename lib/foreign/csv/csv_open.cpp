@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <charconv>
 #include <limits>
 
 #include "lib/base/text.h"
@@ -7,6 +6,7 @@
 #include "lib/foreign/csv/csv.h"
 #include "lib/foreign/csv/csv_dialect.h"
 #include "lib/foreign/csv/csv_meaning.h"
+#include "lib/foreign/csv/csv_options.h"
 #include "lib/foreign/csv/csv_scan.h"
 #include "lib/foreign/csv/csv_tiles.h"
 #include "lib/foreign/csv/csv_types.h"
@@ -25,7 +25,7 @@ class Parser {
  public:
   Parser(const ByteSource& file, const OpenOptions& options, texts::Import& import)
       : file_(file),
-        options_(options.csv),
+        options_(read_options(options.format_options)),
         first_rows_(options.first_rows),
         import_(import),
         missing_(options_.missing_words),
@@ -339,9 +339,8 @@ class Parser {
     std::uint64_t col = 0;
     while (col < schema_.columns.size() && schema_.columns[col].label != key) ++col;
     if (col < schema_.columns.size()) return col;
-    const char* const end = key.data() + key.size();
-    const auto [stop, error] = std::from_chars(key.data(), end, col);
-    if (error == std::errc() && stop == end && col < schema_.cols) return col;
+    const auto number = find_number<std::uint64_t>(key);
+    if (number && *number < schema_.cols) return *number;
     throw Error(Errc::invalid_argument, file_.name(), std::nullopt,
                 "there is no column " + shown(key) +
                     " to give a type to: use a label or a number below " +
@@ -349,7 +348,7 @@ class Parser {
   }
 
   const ByteSource& file_;
-  const CsvOptions& options_;
+  const Options options_;
   const std::optional<std::uint64_t> first_rows_;
   texts::Import& import_;
   const MissingWords missing_;

@@ -26,7 +26,7 @@ ValueType inferred_type(std::uint16_t seen, bool any_rows) noexcept {
   return (seen & flag::negative) == 0 ? ValueType::u64 : ValueType::f64;
 }
 
-/// How `CsvOptions::types` names a column, if there is a way that can be typed.
+/// How the option csv.type names a column, if there is a way that can be typed.
 std::optional<std::string> type_key(const std::vector<Column>& columns, std::size_t col) {
   constexpr std::size_t kLongest = 32;
   const auto first_of = [&](std::string_view label) {

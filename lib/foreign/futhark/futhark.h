@@ -14,10 +14,10 @@ namespace dapple::detail::futhark {
 /// By content: a binary value, or text that starts with an array. By name: .in, .out.
 Match recognise_futhark(const Probe& probe);
 
-/// Opens one value as a matrix, or several vectors as a frame, as `options.futhark` says. Passes
-/// over the text of all values; binary ones are used in place. The store lists the types of all
-/// values. Throws corrupt, type_mismatch, unsupported; invalid_argument, which lists the values,
-/// when one of several has to be chosen; out_of_range for a value that there is not.
+/// Opens one value as a matrix, or several vectors as a frame, as `options.format_options` say.
+/// Passes over the text of all values; binary ones are used in place. The store lists the types of
+/// all values. Throws corrupt, type_mismatch, unsupported; invalid_argument, which lists the
+/// values, when one of several has to be chosen; out_of_range for a value that there is not.
 std::shared_ptr<const Store> open_futhark(std::shared_ptr<ByteSource> file,
                                           const OpenOptions& options);
 

@@ -7,6 +7,7 @@
 #include "lib/base/bytes.h"
 #include "lib/foreign/futhark/decode.h"
 #include "lib/foreign/futhark/futhark.h"
+#include "lib/foreign/futhark/futhark_options.h"
 #include "lib/foreign/futhark/import_text.h"
 #include "lib/foreign/futhark/stream.h"
 #include "lib/foreign/futhark/string_literal.h"
@@ -183,7 +184,7 @@ void open_column(Opening& opening, const StreamValue& value, const std::string& 
 }
 
 /// Reads the whole stream, and fills in what the options choose of it.
-void choose(StreamReader& reader, const ByteSource& file, const FutharkOptions& options,
+void choose(StreamReader& reader, const ByteSource& file, const Options& options,
             Opening& opening) {
   StreamValue value;
   std::uint64_t count = 0;
@@ -240,7 +241,7 @@ Match recognise_futhark(const Probe& probe) {
 
 std::shared_ptr<const Store> open_futhark(std::shared_ptr<ByteSource> file,
                                           const OpenOptions& options) {
-  const FutharkOptions& chosen = options.futhark;
+  const Options chosen = read_options(options.format_options);
   if (chosen.frame && chosen.value) {
     throw Error(Errc::invalid_argument, "one value or all of them as a frame: both were asked for");
   }

@@ -17,10 +17,11 @@ namespace dapple::detail::idv {
 
 Match recognise_idv(const Probe& probe);
 
-/// A matrix when the file, or what `options.idv` chooses of it, is one vector column of numbers;
-/// a frame otherwise. Reads header, table of contents and, for a frame, the names of vector
-/// slots, and the blocks of dates and time spans, to find their unit. Throws corrupt; unsupported
-/// for versions that ML.NET can't read either; absent for a chosen column that there is not.
+/// A matrix when the file, or what `options.format_options` choose of it, is one vector column of
+/// numbers; a frame otherwise. Reads header, table of contents and, for a frame, the names of
+/// vector slots, and the blocks of dates and time spans, to find their unit. Throws corrupt;
+/// unsupported for versions that ML.NET can't read either; absent for a chosen column that there is
+/// not.
 std::shared_ptr<const Store> open_idv(std::shared_ptr<ByteSource> file, const OpenOptions& options);
 
 /// Writes version 1.1.1.6: a matrix as one vector column "Features", a frame as a column each

@@ -279,7 +279,7 @@ Columns columns_by_label(const std::shared_ptr<ByteSource>& file, const Header& 
 }  // namespace
 
 Columns choose_columns(const std::shared_ptr<ByteSource>& file, const Header& header,
-                       const std::vector<TocColumn>& toc, const IdvOptions& options) {
+                       const std::vector<TocColumn>& toc, const Options& options) {
   const bool everything = options.columns.empty();
   const bool drop = everything && options.drop_unsupported;
   std::vector<std::uint32_t> hidden;

@@ -10,6 +10,7 @@
 #include "dapple/blocked_object.h"
 #include "dapple/open.h"
 #include "lib/foreign/idv/idv_meaning.h"
+#include "lib/foreign/idv/idv_options.h"
 #include "lib/foreign/idv/idv_toc.h"
 #include "lib/object/schema.h"
 
@@ -49,6 +50,6 @@ std::vector<std::uint32_t> hidden_columns(const std::vector<TocColumn>& toc);
 
 /// Throws absent, unsupported for chosen columns that can't be had; corrupt.
 Columns choose_columns(const std::shared_ptr<ByteSource>& file, const Header& header,
-                       const std::vector<TocColumn>& toc, const IdvOptions& options);
+                       const std::vector<TocColumn>& toc, const Options& options);
 
 }  // namespace dapple::detail::idv

@@ -1,5 +1,6 @@
 #include "lib/foreign/idv/idv_lookup.h"
 
+#include "lib/codec/inflate.h"
 #include "lib/foreign/idv/idv_primitives.h"
 #include "lib/foreign/idv/idv_vectors.h"
 

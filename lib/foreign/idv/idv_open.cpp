@@ -138,7 +138,8 @@ std::shared_ptr<const Store> open_idv(std::shared_ptr<ByteSource> file,
   auto contents = std::make_shared<Contents>();
   contents->header = read_header(*file);
   contents->toc = read_toc(*file, contents->header);
-  Columns columns = choose_columns(file, contents->header, contents->toc, options.idv);
+  Columns columns =
+      choose_columns(file, contents->header, contents->toc, read_options(options.format_options));
   contents->strips = std::move(columns.strips);
   if (columns.schema.kind == ObjectKind::matrix) {
     columns.schema.storage = storage_of(*file, *contents);

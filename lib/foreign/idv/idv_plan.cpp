@@ -43,10 +43,7 @@ class Planner {
     }
     split_hiding();
     if (out_.size() > kMaxInt) fail("an ML.NET file has at most 2147483647 columns");
-    for (OutColumn& column : out_) {
-      require_name(column);
-      column.toc.compression = options_.idv.deflate ? Compression::deflate : Compression::none;
-    }
+    for (const OutColumn& column : out_) require_name(column);
     return std::move(out_);
   }
 
@@ -63,7 +60,6 @@ class Planner {
            " columns makes no vector of ML.NET, which has 1 to 2147483647 slots");
     }
     OutColumn column;
-    column.toc.compression = options_.idv.deflate ? Compression::deflate : Compression::none;
     column.toc.name = kMatrixColumn;
     column.toc.codec.item = &number_item(schema.value_type);
     column.toc.codec.vector = true;

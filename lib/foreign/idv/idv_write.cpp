@@ -9,6 +9,7 @@
 #include "lib/foreign/idv/idv_deflate.h"
 #include "lib/foreign/idv/idv_encode.h"
 #include "lib/foreign/idv/idv_lookup.h"
+#include "lib/foreign/idv/idv_options.h"
 #include "lib/foreign/idv/idv_plan.h"
 #include "lib/foreign/idv/idv_primitives.h"
 #include "lib/foreign/idv/idv_put_metadata.h"
@@ -44,7 +45,7 @@ class Writer {
   Writer(const Source& source, const std::filesystem::path& path, const ConvertOptions& options)
       : source_(source),
         plan_(plan_columns(source, options)),
-        deflate_(options.idv.deflate),
+        deflate_(read_options(options.format_options).deflate),
         sparse_(is_sparse(source)),
         missing_texts_(plan_.size()),
         deflaters_(worker_limit(source.threads())),
@@ -100,7 +101,10 @@ class Writer {
 WriteSummary Writer::run(bool sync, const TakeNote& note) {
   out_.append(std::vector<std::byte>(kHeaderBytes));  // its fields are known last
   const std::uint64_t block_rows = choose_block_rows();
-  for (OutColumn& column : plan_) column.toc.block_rows = block_rows;
+  for (OutColumn& column : plan_) {
+    column.toc.compression = deflate_ ? Compression::deflate : Compression::none;
+    column.toc.block_rows = block_rows;
+  }
   // As many bands at once as give every worker a block.
   const std::uint64_t bands =
       plan_.empty() ? 1 : std::max<std::uint64_t>(1, deflaters_.size() / plan_.size());

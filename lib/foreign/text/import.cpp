@@ -24,32 +24,10 @@ constexpr std::uint64_t kHead = 64 << 10;      // of the text, which is hashed
 constexpr std::uint64_t kInMemory = 64 << 20;  // a larger text goes to a temporary file
 
 /// Everything but the text that decides what is read of it.
-std::string ways_of_reading(const ByteSource& text, std::string_view format,
-                            const OpenOptions& options) {
+std::string ways_of_reading(const ByteSource& text, std::string_view format) {
   std::string all(format);
   const auto add = [&](std::string_view part) { all.append(1, '\0').append(part); };
-  const auto add_number = [&](auto number) {
-    add(std::to_string(static_cast<std::int64_t>(number)));
-  };
   add(text.chosen());
-  const CsvOptions& csv = options.csv;
-  add_number(csv.header ? 1 + *csv.header : 0);
-  add(csv.delimiter ? std::string_view(&*csv.delimiter, 1) : "");
-  add_number(csv.skip);
-  add(csv.comment);
-  add_number(csv.decimal);
-  add_number(csv.missing_as_nan);
-  for (const std::string& word : csv.missing_words) add(word);
-  for (const auto& [key, type] : csv.types) {
-    add(key);
-    add_number(type);
-  }
-  add("");
-  for (const auto& [key, kind] : csv.meanings) {
-    add(key);
-    add_number(kind);
-  }
-  add_number(options.futhark.frame);
   if (const auto meta = text.sibling(kMetaEnding)) {
     const auto bytes = meta->bytes(0, meta->size());
     add({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
@@ -57,9 +35,8 @@ std::string ways_of_reading(const ByteSource& text, std::string_view format,
   return all;
 }
 
-dbdf::Binding binding_of(const ByteSource& text, std::string_view format,
-                         const OpenOptions& options) {
-  const std::string ways = ways_of_reading(text, format, options);
+dbdf::Binding binding_of(const ByteSource& text, std::string_view format) {
+  const std::string ways = ways_of_reading(text, format);
   dbdf::Binding binding{kTextTag, kVersion, std::min(text.size(), kHead),
                         xxh3(std::as_bytes(std::span(std::string_view(ways))))};
   binding.cover(text);
@@ -147,7 +124,7 @@ BlockWriter& Import::start(Schema schema, TileShape tile) {
 
 void Import::finish(Schema schema, std::string note) {
   if (sidecar_of_) {
-    const auto line = binding_of(*text_, format_, options_).line(*text_);
+    const auto line = binding_of(*text_, format_).line(*text_);
     std::vector<std::byte> hint(line.begin(), line.end());
     const auto bytes = std::as_bytes(std::span(note));
     hint.insert(hint.end(), bytes.begin(), bytes.end());
@@ -173,7 +150,7 @@ void Import::finish(Schema schema, std::string note) {
 std::shared_ptr<const Store> open_text(const std::shared_ptr<ByteSource>& text,
                                        std::string_view format, Parse parse,
                                        const OpenOptions& options) {
-  Kept kept = find_kept(*text, binding_of(*text, format, options));
+  Kept kept = find_kept(*text, binding_of(*text, format));
   if (kept.state == dbdf::SidecarState::fresh && !options.first_rows) {
     kept.file->set_check(std::max(options.check, Check::first_touch));
     try {
@@ -213,7 +190,7 @@ std::shared_ptr<const Store> verify_text(const std::shared_ptr<ByteSource>& text
   shape.cells = false;
   Import import(text, format, shape);
   parse(text, shape, import);
-  const Kept kept = find_kept(*text, binding_of(*text, format, options));
+  const Kept kept = find_kept(*text, binding_of(*text, format));
   const auto add = [&](Errc code, std::uint64_t byte, const char* what) {
     findings.emplace_back(code, kept.file->name(), byte,
                           std::string(what) + "; index " + text->name() + " again to renew it");
