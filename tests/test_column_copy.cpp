@@ -66,10 +66,13 @@ TEST_CASE("columns: a copy of another state of the file, or of another file, is 
   SUBCASE("read in another way") {
     OpenOptions array, vector;
     array.array = "x";
-    vector.format_options = {{"idv.column", "x"}};
-    for (const OpenOptions& options : {array, vector}) {
-      CHECK(column_copy_state(Matrix::open(path, options)) == ColumnCopyState::stale);
-    }
+    CHECK(column_copy_state(Matrix::open(path, array)) == ColumnCopyState::stale);
+    vector.format_options = {{"idv.column", "Features"}};
+    CHECK(column_copy_state(Matrix::open(path, vector)) == ColumnCopyState::fresh);  // no idv
+    convert(open(path), {}, dir / "m.idv");
+    write_column_copy(dir / "m.idv");
+    CHECK(state(dir / "m.idv") == ColumnCopyState::fresh);
+    CHECK(column_copy_state(Matrix::open(dir / "m.idv", vector)) == ColumnCopyState::stale);
     fs::last_write_time(path, fs::last_write_time(path) + std::chrono::seconds(1));
   }
   SUBCASE("no copy at all") {

@@ -57,6 +57,7 @@ std::string help_of(const FormatFlag& flag) {
   if (!info.otherwise.empty() && info.otherwise != "false") {
     help += fmt::format("; otherwise {}", info.otherwise);
   }
+  if (info.kind >= OptionKind::list) help += "; may be repeated";
   return help;
 }
 

@@ -25,9 +25,9 @@ struct SidecarOptions {
 /// Scans `file` once and publishes its index beside it, atomically, replacing an older one, which
 /// stays if it throws. Returns false, and writes nothing, when the file itself has everything that
 /// is wanted, which readers prefer. The sidecar of a CSV file is used when it is opened with the
-/// same `options.csv`. Throws what `open` throws, unsupported for formats that need no index,
-/// stale_index when the file changes meanwhile. O(n log n) in blocks, reading only headers unless
-/// statistics are wanted; all of a CSV file.
+/// same `options.format_options`. Throws what `open` throws, unsupported for formats that need no
+/// index, stale_index when the file changes meanwhile. O(n log n) in blocks, reading only headers
+/// unless statistics are wanted; all of a CSV file.
 bool write_sidecar(const std::filesystem::path& file, const OpenOptions& options = {},
                    const SidecarOptions& sidecar = {});
 
@@ -43,9 +43,9 @@ struct ColumnCopyOptions {
 /// Publishes a copy of the matrix in `file` beside it, atomically, replacing an older one: its
 /// transpose, in blocks of a few of its columns. `gather_columns`, and reads of a few columns,
 /// use it as long as the file stays as it is and is opened with the same `options.array` and
-/// `options.futhark`; an open matrix looks for a copy once, when it can first use one. Throws what
-/// `open` and `read` throw (absent cells are an error); unsupported for frames, CSV and compressed
-/// files; stale_index when the file changes meanwhile.
+/// `options.format_options`; an open matrix looks for a copy once, when it can first use one.
+/// Throws what `open` and `read` throw (absent cells are an error); unsupported for frames, CSV and
+/// compressed files; stale_index when the file changes meanwhile.
 ///
 /// Reads the file once to count, then all columns from left to right, as many at a time as have
 /// two million entries. Memory: at most 256 MiB, whatever the size of the file, and what the

@@ -77,9 +77,9 @@ const Format& format_named(std::string_view name);
 const Format& format_to_write(const std::string& to, const std::filesystem::path& path);
 
 /// The format named in `options` or, if there is none, the one that best recognises the file's
-/// content, or else its name. A compressed file is replaced by its content first. The file is told
-/// what the options choose of it. Throws not_recognised, invalid_argument, corrupt for a damaged
-/// compressed file, io.
+/// content, or else its name. A compressed file is replaced by its content first, which then has
+/// what the options choose of it (`ByteSource::chosen`). Throws not_recognised, invalid_argument,
+/// corrupt for a damaged compressed file, io.
 const Format& format_to_read(std::shared_ptr<ByteSource>& file, const OpenOptions& options);
 
 /// Opens `file` in that format. Throws what `format_to_read` and the format's `open` throw.

@@ -124,7 +124,7 @@ TEST_CASE("csv dialect: decimal commas") {
   CHECK(error_text("a,b\n1,2\n", {{"csv.delimiter", ","}, {"csv.decimal", ","}}) ==
         "invalid_argument: ',' cannot be both the delimiter and the decimal");
   CHECK(error_text("a\n1\n", {{"csv.decimal", "'"}}) ==
-        "invalid_argument: ''' is no decimal: that is '.' or ','");
+        "invalid_argument: the option 'csv.decimal' must be '.' or ',', not '''");
   const FormatOptions marked{
       {"csv.decimal", ","}, {"csv.missing_as_nan", "true"}, {"csv.missing_word", "-9,9"}};
   const auto missing = test::cells_of(text.open("a;b\n-9,9;1\n2,5;3\n", marked));

@@ -146,7 +146,7 @@ def test_parquet_is_pointed_to_what_reads_it(tmp_path):
     [
         ({"csv": {"header": 1}}, "csv's 'header' is True or False, not 1"),
         ({"csv": {"missing_as_nan": "yes"}}, "csv's 'missing_as_nan' is True or False"),
-        ({"csv": {"delimiter": 9}}, "csv's 'delimiter' is a character, not 9"),
+        ({"csv": {"delimiter": 9}}, "csv's 'delimiter' is one character or 'tab', not 9"),
         ({"csv": {"missing_words": "NULL"}}, "csv's 'missing_words' is a list of str, not 'NULL'"),
         ({"csv": {"types": "x"}}, "csv's 'types' is a dict of labels and types, not 'x'"),
         ({"csv": {1: 2}}, "csv has no option '1'"),
@@ -154,7 +154,7 @@ def test_parquet_is_pointed_to_what_reads_it(tmp_path):
         ({"idv": {"keep_hidden": 1}}, "idv's 'keep_hidden' is True or False"),
         ({"idv": {"drop_unsupported": 0}}, "idv's 'drop_unsupported' is True or False"),
         ({"futhark": {"types": "[]f32"}}, "futhark's 'types' is a list of str"),
-        ({"futhark": {"value": -1}}, "futhark's 'value' is a number, counted from 0, not -1"),
+        ({"futhark": {"value": -1}}, "futhark's 'value' is a number from 0 to 18446744073709551615, not -1"),
         ({"futhark": {"frame": "a"}}, "futhark's 'frame' is True or False"),
         ({"futhark": {"first": []}}, "futhark's 'first' is True or False"),
     ],

@@ -77,7 +77,7 @@ std::string column_type(const std::string& label, nb::handle kind) {
   }
 }
 
-/// The option of a format that a key of its group stands for; lists have a plural: "types".
+/// The option of a format that is meant by a key of its group; of lists in plural: "types".
 const dapple::OptionInfo& option_of(const std::string& group, const std::string& key) {
   for (const dapple::FormatInfo& format : dapple::formats()) {
     for (const dapple::OptionInfo& option : format.options) {

@@ -24,13 +24,13 @@ inline constexpr OptionInfo kOptions[] = {
     {"csv.missing_as_nan", OptionKind::truth, kTruth, "false", "read missing values as plain NaN"},
     {"csv.missing_word", OptionKind::list, "a field", "",
      "a field that is a missing value beside empty ones, NA, N/A and ?, such as NULL, or '' where "
-     "it is in quotes; may be repeated"},
+     "it is in quotes"},
     {"csv.type", OptionKind::pairs,
      "LABEL=TYPE, with a type of u8 to u64, i8 to i64, f32, f64, boolean, timestamp, duration, "
      "category, text",
      "told from the fields",
      "the value type of a column (or NUMBER=TYPE), or boolean, timestamp, duration (which is never "
-     "guessed: 'took=duration'), category or text; '*=TYPE' is of all others; may be repeated"},
+     "guessed: 'took=duration'), category or text; '*=TYPE' is of all others"},
 };
 
 struct Options {

@@ -20,7 +20,6 @@ void require_dialect(const Dialect& dialect, const std::string& file) {
   if (!may_delimit(dialect.delimiter)) {
     fail(delimiter, " cannot be a delimiter: values are made of letters, digits and \" + - . / ?");
   }
-  if (decimal != "." && decimal != ",") fail(decimal, " is no decimal: that is '.' or ','");
   if (decimal == delimiter) fail(decimal, " cannot be both the delimiter and the decimal");
   if (dialect.comment.empty()) return;
   const char first = dialect.comment.front();

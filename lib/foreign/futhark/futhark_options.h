@@ -12,7 +12,7 @@ namespace dapple::detail::futhark {
 
 inline constexpr OptionInfo kOptions[] = {
     {"futhark.type", OptionKind::list, "a type as Futhark declares it, '[][]f32'",
-     "told from the text", "the type of a value, such as '[][]f32'; may be repeated"},
+     "told from the text", "the type of a value, such as '[][]f32'"},
     {"futhark.value", OptionKind::number, kNumber64, "", "which of several values, counted from 0"},
     {"futhark.frame", OptionKind::truth, kTruth, "false",
      "all values, which are vectors of one length, as a frame"},

@@ -10,7 +10,7 @@ namespace dapple::detail::idv {
 
 inline constexpr OptionInfo kOptions[] = {
     {"idv.column", OptionKind::list, "a name", "all that are not hidden",
-     "a column, or the label of a single slot, in the order wanted; may be repeated"},
+     "a column, or the label of a single slot, in the order wanted"},
     {"idv.drop_unsupported", OptionKind::truth, kTruth, "false",
      "leave out columns that can only be shown, and name them: vectors of texts or of varying "
      "length"},
