@@ -7,7 +7,6 @@
 #include "lib/base/bytes.h"
 #include "lib/base/utf16.h"
 #include "lib/foreign/btable/btable.h"
-#include "lib/foreign/btable/btable_rows.h"
 
 namespace dapple::detail::btable {
 
@@ -57,26 +56,50 @@ std::string note_on_labels(const std::vector<Column>& columns) {
          " empty: Java and Clojure readers of BTables do not see columns without one";
 }
 
+/// The entries of a row as they are stored.
+struct RowEntries {
+  const std::byte* data;
+  std::uint32_t size;
+
+  std::uint32_t column(std::uint32_t i) const noexcept {
+    return load_be<std::uint32_t>(data + std::size_t{i} * kEntryBytes);
+  }
+  std::uint64_t bits(std::uint32_t i) const noexcept {
+    return load_be<std::uint64_t>(data + std::size_t{i} * kEntryBytes + 4);
+  }
+};
+
 /// Rows as three arrays.
 class Band {
  public:
-  Band(const ByteSource& file, std::uint64_t cols) : file_(file), cols_(cols) { clear(); }
+  explicit Band(std::uint64_t cols) : cols_(cols) { clear(); }
 
   std::uint64_t rows() const noexcept { return row_ptr_.size() - 1; }
   std::uint64_t entries() const noexcept { return col_idx_.size(); }
 
-  /// Adds a row without its zeros. Of several entries of a column the last counts, as in the
-  /// reference readers. Throws corrupt.
-  void add(const Row& row) {
+  /// Adds the next row without its zeros. Of several entries of a column the last counts, as in
+  /// the reference readers. Throws corrupt.
+  void add(ByteReader& in) {
+    const auto count = in.be<std::int32_t>("a row's length");
+    const std::uint64_t at = in.offset();
+    if (count < 0) {
+      in.fail(at - kCountBytes, "a row cannot have " + std::to_string(count) + " entries");
+    }
+    const auto size = static_cast<std::uint32_t>(count);
+    const RowEntries row{in.take(std::uint64_t{size} * kEntryBytes, "entries").data(), size};
     const std::size_t begin = col_idx_.size();
     bool ascending = true;
     for (std::uint32_t i = 0; i < row.size; ++i) {
-      const std::uint32_t col = row[i].column();
-      if (col >= cols_) fail_column(row, i);
+      const std::uint32_t col = row.column(i);
+      if (col >= cols_) {  // a negative one is among the largest
+        in.fail(at + std::uint64_t{i} * kEntryBytes,
+                "column " + std::to_string(static_cast<std::int32_t>(col)) +
+                    " is outside a table of " + counted(cols_, "column"));
+      }
       ascending = ascending && (col_idx_.size() == begin || col > col_idx_.back());
-      if (ascending && row[i].bits() == 0) continue;  // of two, it may be the last
+      if (ascending && row.bits(i) == 0) continue;  // of two, it may be the last
       col_idx_.push_back(col);
-      values_.push_back(row[i].bits());
+      values_.push_back(row.bits(i));
     }
     if (!ascending) settle(row, begin);
     row_ptr_.push_back(col_idx_.size());
@@ -98,9 +121,9 @@ class Band {
 
  private:
   /// The entries of a row in ascending order of columns, only the last one of each.
-  void settle(const Row& row, std::size_t begin) {
+  void settle(const RowEntries& row, std::size_t begin) {
     std::map<std::uint32_t, std::uint64_t> last;
-    for (std::uint32_t i = 0; i < row.size; ++i) last[row[i].column()] = row[i].bits();
+    for (std::uint32_t i = 0; i < row.size; ++i) last[row.column(i)] = row.bits(i);
     col_idx_.resize(begin);
     values_.resize(begin);
     for (const auto& [col, bits] : last) {
@@ -109,22 +132,16 @@ class Band {
       values_.push_back(bits);
     }
   }
-  /// Negative columns are the largest unsigned ones.
-  [[noreturn]] void fail_column(const Row& row, std::uint32_t i) const {
-    throw Error(Errc::corrupt, file_.name(), row.offset_of(i),
-                "column " + std::to_string(static_cast<std::int32_t>(row[i].column())) +
-                    " is outside a table of " + counted(cols_, "column"));
-  }
 
-  const ByteSource& file_;
   const std::uint64_t cols_;
   std::vector<std::uint64_t> row_ptr_, values_;
   std::vector<std::uint32_t> col_idx_;
 };
 
 /// Puts all rows, or the first `most`, and returns how many there are.
-std::uint64_t put_rows(RowWalk rows, Band band, std::uint64_t most, const Schema& schema,
+std::uint64_t put_rows(ByteReader rows, std::uint64_t most, const Schema& schema,
                        texts::Import& import) {
+  Band band(schema.cols);
   BlockWriter* writer = nullptr;
   std::uint64_t height = 0;  // of every band; not known before the first is full
   std::uint64_t first = 0;
@@ -138,8 +155,8 @@ std::uint64_t put_rows(RowWalk rows, Band band, std::uint64_t most, const Schema
     first += band.rows();
     band.clear();
   };
-  while (!rows.done() && first + band.rows() < most) {
-    band.add(rows.next());
+  while (rows.remaining() > 0 && first + band.rows() < most) {
+    band.add(rows);
     const bool full = height > 0 ? band.rows() == height
                                  : band.entries() >= kBandEntries || band.rows() == kMostRows;
     if (full) put();
@@ -202,24 +219,9 @@ void parse_btable(const std::shared_ptr<ByteSource>& file, const OpenOptions& op
   schema.rows = texts::kUnknownRows;
   const std::uint64_t most = options.first_rows.value_or(~std::uint64_t{0});
   const std::uint64_t body = kLabelsAt + label_bytes;
-  schema.rows =
-      put_rows(RowWalk(*file, body, file->size()), Band(*file, schema.cols), most, schema, import);
+  const auto rows = file->bytes(body, file->size() - body);
+  schema.rows = put_rows({rows, body, file->name()}, most, schema, import);
   import.finish(std::move(schema), std::move(note));
-}
-
-void RowWalk::fail_end(std::uint64_t left) const {
-  throw Error(Errc::corrupt, file_.name(), offset(),
-              too_short(kCountBytes, "a row's length", left));
-}
-
-void RowWalk::fail_count(std::int32_t count) const {
-  throw Error(Errc::corrupt, file_.name(), offset(),
-              "a row cannot have " + std::to_string(count) + " entries");
-}
-
-void RowWalk::fail_entries(std::uint64_t wanted, std::uint64_t left) const {
-  throw Error(Errc::corrupt, file_.name(), offset() + kCountBytes,
-              too_short(wanted, "entries", left));
 }
 
 }  // namespace dapple::detail::btable

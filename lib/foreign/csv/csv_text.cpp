@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "lib/base/text.h"
+#include "lib/foreign/csv/field_window.h"
 
 namespace dapple::detail::csv {
 
@@ -72,30 +73,8 @@ std::uint64_t count_lines(const char* p, const char* end) noexcept {
   return lines;
 }
 
-namespace {
-
-/// The quote that closes a field whose text starts at `p`, null if there is none.
-const char* closing_quote(const char* p, const char* end, bool& doubled) noexcept {
-  for (;; p += 2) {
-    p = static_cast<const char*>(std::memchr(p, '"', static_cast<std::size_t>(end - p)));
-    if (p == nullptr || p + 1 == end || p[1] != '"') return p;
-    doubled = true;
-  }
-}
-
-}  // namespace
-
 std::optional<Field> find_field(const char* p, const char* end, char delimiter) noexcept {
-  if (p == end || *p != '"') {
-    const char* stop = p;
-    while (!at_field_end(stop, end, delimiter)) ++stop;
-    return Field{{p, static_cast<std::size_t>(stop - p)}, stop};
-  }
-  const char* const text = p + 1;
-  bool doubled = false;
-  const char* const q = closing_quote(text, end, doubled);
-  if (q == nullptr || !at_field_end(q + 1, end, delimiter)) return std::nullopt;
-  return Field{{text, static_cast<std::size_t>(q - text)}, q + 1, true, doubled};
+  return FieldWindow(end, delimiter).field(p);
 }
 
 std::string unquoted(const Field& field) {
@@ -149,15 +128,15 @@ void fail_field(const Place& place, const char* field, const char* end, const Di
   const std::optional<Field> at = find_field(field, end, dialect.delimiter);
   if (!at) {
     bool doubled = false;
-    const char* const quote = closing_quote(field + 1, end, doubled);
-    const char* const from = quote == nullptr ? field : quote + 1;
+    const char* const quote = FieldWindow(end, dialect.delimiter).closing_quote(field + 1, doubled);
+    const bool open = quote == end;
+    const char* const from = open ? field : quote + 1;
     const auto length = static_cast<std::size_t>(std::min<std::ptrdiff_t>(end - from, 64));
     fail_at(Errc::corrupt, place,
-            quote == nullptr
-                ? "no quote closes the field " + shown({from, length})
-                : "the delimiter " + shown({&dialect.delimiter, 1}) +
-                      " or a line end must follow the quote that closes a field, not " +
-                      shown({from, std::min<std::size_t>(length, 16)}));
+            open ? "no quote closes the field " + shown({from, length})
+                 : "the delimiter " + shown({&dialect.delimiter, 1}) +
+                       " or a line end must follow the quote that closes a field, not " +
+                       shown({from, std::min<std::size_t>(length, 16)}));
   }
   const std::string_view text = trimmed(at->text);
   if (missing.has(text)) {

@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "dapple/csv.h"
-#include "lib/base/parallel.h"
 #include "lib/base/text.h"
 #include "lib/base/timestamp.h"
 #include "lib/cells/convert_cells.h"
@@ -127,32 +126,26 @@ void write_cells(const Source& source, const Region& region, const std::byte* ce
   const std::uint64_t row_bytes = source.packed_row(region.cols);
   const bool line_ends = region.cols.end == source.cols();
   const std::uint64_t rows_at_once = std::max<std::uint64_t>(1, kCellsAtOnce / region.cols.size());
-  std::vector<std::string> texts(worker_limit(source.threads()));
-  for (std::uint64_t row = 0; row < region.rows.size(); row += rows_at_once * texts.size()) {
-    parallel_for(texts.size(), source.threads(), [&](std::uint64_t i) {
-      std::string& text = texts[i];
-      text.clear();
-      const std::uint64_t first = std::min(region.rows.size(), row + i * rows_at_once);
-      const std::uint64_t end = std::min(region.rows.size(), first + rows_at_once);
-      const std::byte* p = cells + first * row_bytes;
-      for (std::uint64_t r = first; r < end; ++r) {
-        for (const TypeRun& run : runs) {
-          if (run.column != nullptr) {
-            const std::size_t begin = text.size();
-            append_described(*run.column, p, short_floats, text);
-            // A missing cell of the only column would be a blank line, which is no row.
-            if (source.cols() == 1 && text.size() == begin + 1) text.insert(begin, "NA");
-          } else {
-            visit_type(run.type,
-                       [&](auto value) { append_values(p, run.cols, value, short_floats, text); });
-          }
-          p += run.cols * size_of(run.type);
+  const std::uint64_t parts = (region.rows.size() + rows_at_once - 1) / rows_at_once;
+  ParallelText(source.threads(), sink).write(parts, [&](std::uint64_t i, std::string& text) {
+    const std::uint64_t end = std::min(region.rows.size(), (i + 1) * rows_at_once);
+    const std::byte* p = cells + i * rows_at_once * row_bytes;
+    for (std::uint64_t r = i * rows_at_once; r < end; ++r) {
+      for (const TypeRun& run : runs) {
+        if (run.column != nullptr) {
+          const std::size_t begin = text.size();
+          append_described(*run.column, p, short_floats, text);
+          // A missing cell of the only column would be a blank line, which is no row.
+          if (source.cols() == 1 && text.size() == begin + 1) text.insert(begin, "NA");
+        } else {
+          visit_type(run.type,
+                     [&](auto value) { append_values(p, run.cols, value, short_floats, text); });
         }
-        if (line_ends) text.back() = '\n';
+        p += run.cols * size_of(run.type);
       }
-    });
-    for (const std::string& text : texts) sink.write(text);
-  }
+      if (line_ends) text.back() = '\n';
+    }
+  });
 }
 
 /// Rows that are held as text at once when some of their columns are text.

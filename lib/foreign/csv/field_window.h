@@ -12,18 +12,27 @@
 
 namespace dapple::detail::csv {
 
-/// Finds fields as `find_field` does. Not thread-safe.
+/// Finds one field after the other. Not thread-safe.
 class FieldWindow {
  public:
   /// Reads nothing at or after `end`.
   FieldWindow(const char* end, char delimiter) noexcept
       : end_(end), delimiter_(delimiter), start_(end) {}
 
-  /// The field that starts at `p`; nothing when a quote is wrong. REQUIRES p <= end.
+  /// As `find_field`. REQUIRES p <= end.
   std::optional<Field> field(const char* p) noexcept {
     if (p != end_ && *p == '"') return quoted_field(p + 1);
     const char* const stop = find_end(p);
     return Field{{p, static_cast<std::size_t>(stop - p)}, stop};
+  }
+
+  /// The quote that closes a field whose text starts at `p`; the end if there is none.
+  const char* closing_quote(const char* p, bool& doubled) noexcept {
+    for (;; p += 2) {
+      p = find_quote(p);
+      if (p == end_ || p + 1 == end_ || p[1] != '"') return p;
+      doubled = true;
+    }
   }
 
  private:
@@ -31,16 +40,9 @@ class FieldWindow {
 
   std::optional<Field> quoted_field(const char* text) noexcept {
     bool doubled = false;
-    for (const char* q = text;; q += 2) {
-      q = find_quote(q);
-      if (q == end_) return std::nullopt;
-      if (q + 1 != end_ && q[1] == '"') {
-        doubled = true;
-        continue;
-      }
-      if (!at_field_end(q + 1, end_, delimiter_)) return std::nullopt;
-      return Field{{text, static_cast<std::size_t>(q - text)}, q + 1, true, doubled};
-    }
+    const char* const q = closing_quote(text, doubled);
+    if (q == end_ || !at_field_end(q + 1, end_, delimiter_)) return std::nullopt;
+    return Field{{text, static_cast<std::size_t>(q - text)}, q + 1, true, doubled};
   }
 
   /// The first delimiter or line end at or after `p`, or the end.

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstring>
 #include <optional>
+#include <string>
 #include <type_traits>
 
 #include "lib/base/text.h"
@@ -19,7 +20,7 @@ template <Dialect dialect, class T>
 class Elements {
  public:
   /// The text [p, end) starts with an element; `in_string` as in TileStart.
-  Elements(const char* p, const char* end, ElementType type, unsigned in_string) noexcept
+  Elements(const char* p, const char* end, ElementType type, unsigned in_string)
       : p_(p), end_(end), type_(type), plain_(type) {
     if (in_string == 0) return;
     in_string_ = true;
@@ -74,15 +75,15 @@ class Elements {
   bool next_untyped(T& value) {
     while (true) {
       if (in_string_) {
-        if (next_byte_ < character_.size) {
-          value = static_cast<T>(character_.bytes[next_byte_++]);
+        if (next_byte_ < character_.size()) {
+          value = static_cast<T>(static_cast<unsigned char>(character_[next_byte_++]));
           return true;
         }
         if (p_ == end_) return false;
         if (*p_ != '"') {
           character_ = next_character(p_, end_);
           next_byte_ = 0;
-          if (character_.size == 0) return false;
+          if (character_.empty()) return false;
           continue;
         }
         in_string_ = false;
@@ -92,7 +93,7 @@ class Elements {
       if (p_ == end_) return false;
       if (*p_ == '"') {
         in_string_ = true;
-        character_ = {};
+        character_.clear();
         next_byte_ = 0;
       } else if (*p_ != ',' && *p_ != '[' && *p_ != ']') {
         break;
@@ -116,7 +117,7 @@ class Elements {
   ElementType type_;
   PlainNumbers plain_;
   bool in_string_ = false;
-  Utf8 character_;  // of the string
+  std::string character_;  // of the string
   unsigned next_byte_ = 0;
 };
 

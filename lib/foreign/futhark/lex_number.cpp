@@ -16,11 +16,6 @@ constexpr char lower(char c) noexcept {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c;
 }
 
-constexpr bool is_digit_of(char c, unsigned base) noexcept {
-  if (base == 16) return is_digit(c) || (lower(c) >= 'a' && lower(c) <= 'f');
-  return static_cast<unsigned char>(c - '0') < base;
-}
-
 bool starts_with(const char* p, const char* end, std::string_view word) noexcept {
   return static_cast<std::size_t>(end - p) >= word.size() &&
          std::memcmp(p, word.data(), word.size()) == 0;
@@ -32,7 +27,7 @@ const char* skip_sign(const char* p, const char* end, bool& negative) noexcept {
 }
 
 const char* skip_digits(const char* p, const char* end, unsigned base) noexcept {
-  while (p != end && is_digit_of(*p, base)) ++p;
+  while (p != end && digit_value(*p) < base) ++p;
   return p;
 }
 
@@ -67,8 +62,8 @@ std::optional<Numeral> lex_truth(const char* p, const char* end) noexcept {
 
 // Untyped digits: at least one, then digits and underscores. `p` itself when there are none.
 const char* skip_spaced_digits(const char* p, const char* end, unsigned base) noexcept {
-  if (p == end || !is_digit_of(*p, base)) return p;
-  while (p != end && (is_digit_of(*p, base) || *p == '_')) ++p;
+  if (p == end || digit_value(*p) >= base) return p;
+  while (p != end && (digit_value(*p) < base || *p == '_')) ++p;
   return p;
 }
 

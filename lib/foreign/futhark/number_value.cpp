@@ -1,5 +1,7 @@
 // What elements are worth.
+#include <algorithm>
 #include <bit>
+#include <charconv>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -15,11 +17,6 @@ namespace {
 using Form = Numeral::Form;
 
 constexpr std::uint64_t kLargestWord = std::numeric_limits<std::uint64_t>::max();
-
-constexpr unsigned digit_value(char c) noexcept {
-  return is_digit(c) ? static_cast<unsigned>(c - '0')
-                     : static_cast<unsigned>((c | 0x20) - 'a') + 10;
-}
 
 // Low 64 bits of the magnitude; whether there were more.
 std::uint64_t magnitude_of(const Numeral& n, bool& overflow) noexcept {
@@ -45,60 +42,24 @@ std::uint64_t integer_value(const Numeral& n) noexcept {
   return wrapped;
 }
 
-// A fraction of `bits` bits, followed by ones somewhere after it if `sticky`, times 2^exponent,
-// rounded to the nearest F, ties to even.
 template <class F>
-F round_binary(std::uint64_t fraction, bool sticky, std::int64_t exponent) noexcept {
-  using Limits = std::numeric_limits<F>;
-  if (fraction == 0) return 0;
-  const int left = std::countl_zero(fraction);
-  fraction <<= left;
-  exponent -= left;
-  const std::int64_t top = exponent + 63;  // of the leading one
-  if (top >= Limits::max_exponent) return Limits::infinity();
-  constexpr std::int64_t kLowest = Limits::min_exponent - 1;  // of normal numbers
-  std::int64_t keep = Limits::digits;
-  if (top < kLowest) keep -= kLowest - top;
-  if (keep < 0) return 0;
-  const auto drop = static_cast<unsigned>(64 - keep);
-  std::uint64_t kept = drop == 64 ? 0 : fraction >> drop;
-  const std::uint64_t middle = std::uint64_t{1} << (drop - 1);
-  const std::uint64_t rest = drop == 64 ? fraction : fraction & (2 * middle - 1);
-  if (rest > middle || (rest == middle && (sticky || kept % 2 == 1))) ++kept;
-  return std::ldexp(static_cast<F>(kept), static_cast<int>(exponent + drop));
-}
-
-template <class F>
-F hexadecimal_value(std::string_view digits) noexcept {
-  std::uint64_t fraction = 0;
-  std::int64_t exponent = 0;
-  bool sticky = false, point = false;
-  std::size_t i = 0;
-  for (; i < digits.size() && digits[i] != 'p' && digits[i] != 'P'; ++i) {
-    if (digits[i] == '.') {
-      point = true;
-      continue;
-    }
-    const unsigned digit = digit_value(digits[i]);
-    if (fraction >> 60 == 0) {
-      fraction = fraction << 4 | digit;
-      exponent -= point ? 4 : 0;
-    } else {
-      sticky |= digit != 0;
-      exponent += point ? 0 : 4;
-    }
-  }
-  if (i < digits.size()) {
-    const bool down = digits[++i] == '-';
-    i += digits[i] == '-' || digits[i] == '+';
-    constexpr std::int64_t kFarEnough = 1 << 20;  // tokens are short: nothing brings this back
-    std::int64_t power = 0;
-    for (; i < digits.size(); ++i) {
-      power = std::min(power * 10 + digit_value(digits[i]), kFarEnough);
-    }
-    exponent += down ? -power : power;
-  }
-  return round_binary<F>(fraction, sticky, exponent);
+F hexadecimal_value(std::string_view digits) {
+  std::string plain(digits);
+  const std::size_t power = std::min(plain.find_first_of("pP"), plain.size());
+  if (plain.substr(power).substr(0, 2).ends_with('+')) plain.erase(power + 1, 1);
+  F value = 0;
+  const char* const end = plain.data() + plain.size();
+  const auto read = std::from_chars(plain.data(), end, value, std::chars_format::hex);
+  if (read.ec == std::errc()) return value;
+  // Too large or too small: in bits, the place of the first digit that is not zero tells.
+  const auto first = static_cast<std::int64_t>(plain.find_first_not_of("0."));
+  const auto point = static_cast<std::int64_t>(std::min(plain.find('.'), power));
+  const std::int64_t place = 4 * (point - first);
+  std::int64_t shift = 0;
+  const bool far = power < plain.size() &&
+                   std::from_chars(plain.data() + power + 1, end, shift).ec != std::errc();
+  const bool down = far ? plain[power + 1] == '-' : shift + place < 0;
+  return down ? 0 : std::numeric_limits<F>::infinity();
 }
 
 template <class F>

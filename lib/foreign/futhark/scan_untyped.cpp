@@ -157,9 +157,9 @@ class UntypedScanner {
     std::uint64_t col = 0;
     while (!stands(p, '"')) {
       const char* const start = p;
-      const Utf8 character = next_character(p, end_);
-      if (character.size == 0) in_.fail(start, "a character of a string");
-      for (std::uint8_t i = 0; i < character.size; ++i) {
+      const std::string character = next_character(p, end_);
+      if (character.empty()) in_.fail(start, "a character of a string");
+      for (std::uint8_t i = 0; i < character.size(); ++i) {
         tiles_.element(col++, {in_.offset(start), static_cast<std::uint8_t>(i + 1)});
       }
     }

@@ -1,8 +1,12 @@
 #include "lib/foreign/futhark/string_literal.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <optional>
 #include <string_view>
+
+#include "lib/base/utf8.h"
+#include "lib/foreign/futhark/tokens.h"
 
 namespace dapple::detail::futhark {
 
@@ -15,45 +19,12 @@ constexpr std::string_view kControlNames[] = {
     "VT",  "FF",  "CR",  "SO",  "SI",  "DLE", "DC1", "DC2", "DC3", "DC4", "NAK",
     "SYN", "ETB", "CAN", "EM",  "SUB", "ESC", "FS",  "GS",  "RS",  "US",  "SP"};
 
-Utf8 encode(std::uint32_t code) noexcept {
-  if (code >= 0xD800 && code < 0xE000) code = 0xFFFD;  // half of a surrogate pair
-  Utf8 utf8;
-  const auto add = [&](std::uint32_t byte) {
-    utf8.bytes[utf8.size++] = static_cast<std::uint8_t>(byte);
-  };
-  if (code < 0x80) {
-    add(code);
-  } else if (code < 0x800) {
-    add(0xC0 | code >> 6);
-    add(0x80 | (code & 0x3F));
-  } else if (code < 0x10000) {
-    add(0xE0 | code >> 12);
-    add(0x80 | (code >> 6 & 0x3F));
-    add(0x80 | (code & 0x3F));
-  } else {
-    add(0xF0 | code >> 18);
-    add(0x80 | (code >> 12 & 0x3F));
-    add(0x80 | (code >> 6 & 0x3F));
-    add(0x80 | (code & 0x3F));
-  }
-  return utf8;
-}
-
 /// White space, or a character of Latin-1 that can be printed: others end the text for the
 /// original.
 bool may_stand_in_text(unsigned char c) noexcept {
   constexpr unsigned char kSoftHyphen = 0xAD;
   if (c >= 0x20 && c < 0x7F) return true;
   return (c >= '\t' && c <= '\r') || (c >= 0xA0 && c != kSoftHyphen);
-}
-
-std::optional<unsigned> digit_of(char c, unsigned base) noexcept {
-  unsigned value = 99;
-  if (c >= '0' && c <= '9') value = static_cast<unsigned>(c - '0');
-  const char low = static_cast<char>(c | 0x20);
-  if (low >= 'a' && low <= 'f') value = static_cast<unsigned>(low - 'a') + 10;
-  if (value >= base) return std::nullopt;
-  return value;
 }
 
 std::optional<std::uint32_t> numeric_escape(const char*& p, const char* end) noexcept {
@@ -63,9 +34,9 @@ std::optional<std::uint32_t> numeric_escape(const char*& p, const char* end) noe
   const char* const first = q;
   std::uint64_t code = 0;  // ten digits at most
   for (; q != end; ++q) {
-    const auto digit = digit_of(*q, base);
-    if (!digit) break;
-    code = code * base + *digit;
+    const unsigned digit = digit_value(*q);
+    if (digit >= base) break;
+    code = code * base + digit;
   }
   if (q == first || code > kLastCodePoint) return std::nullopt;
   p = q;
@@ -100,7 +71,7 @@ std::optional<std::uint32_t> named_escape(const char*& p, const char* end) noexc
 
 }  // namespace
 
-Utf8 next_character(const char*& p, const char* end) noexcept {
+std::string next_character(const char*& p, const char* end) {
   end = p + std::min(kLongestCharacter, end - p);
   if (p == end) return {};
   std::optional<std::uint32_t> code;
@@ -113,7 +84,10 @@ Utf8 next_character(const char*& p, const char* end) noexcept {
   }
   if (!code) return {};
   while (end - p >= 2 && p[0] == '\\' && p[1] == '&') p += 2;
-  return encode(*code);
+  const bool half_of_a_pair = *code >= 0xD800 && *code < 0xE000;
+  std::string character;
+  append_utf8(character, half_of_a_pair ? 0xFFFD : *code);
+  return character;
 }
 
 }  // namespace dapple::detail::futhark

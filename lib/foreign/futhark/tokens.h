@@ -37,6 +37,13 @@ inline bool starts_comment(const char* p, const char* end) noexcept {
   return end - p >= 2 && p[0] == '-' && p[1] == '-';
 }
 
+/// What a digit is worth, up to base 16; more than that for what is none.
+constexpr unsigned digit_value(char c) noexcept {
+  if (c >= '0' && c <= '9') return static_cast<unsigned>(c - '0');
+  const char low = static_cast<char>(c | 0x20);
+  return low >= 'a' && low <= 'f' ? static_cast<unsigned>(low - 'a') + 10 : 99;
+}
+
 template <Dialect dialect>
 const char* skip_blank(const char* p, const char* end) noexcept {
   while (true) {

@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "lib/base/bytes.h"
-#include "lib/base/parallel.h"
 #include "lib/base/text.h"
 #include "lib/foreign/futhark/futhark.h"
 #include "lib/foreign/futhark/stream.h"
+#include "lib/foreign/text/write_cells.h"
 
 namespace dapple::detail::futhark {
 
@@ -18,10 +18,8 @@ namespace {
 /// Columns of a frame are read together as far as they fit this.
 constexpr std::uint64_t kColumnBytes = std::uint64_t{32} << 20;
 
-/// Cells that one worker writes as text at a time, and how often that before the texts go out: a
-/// cell of one byte can take 40 as text.
-constexpr std::uint64_t kTextCells = std::uint64_t{1} << 14;
-constexpr std::uint64_t kTextParts = 32;
+/// Cells that one worker writes as text at a time: one of a byte can take 40 as text.
+constexpr std::uint64_t kTextCells = std::uint64_t{64} << 10;
 
 ElementType element_of(ValueType type) { return *find_element(&ElementInfo::name, name(type)); }
 
@@ -98,19 +96,15 @@ char* write_element(char* to, T value, std::string_view suffix) {
 
 class TextOutput {
  public:
-  TextOutput(ByteSink& sink, unsigned threads) : sink_(sink), threads_(threads) {}
+  TextOutput(ByteSink& sink, unsigned threads) : sink_(sink), texts_(threads, sink) {}
 
   void begin(const Array& array) { sink_.write(std::string_view(array.empty() ? "empty(" : "[")); }
   void cells(const Array& array, const Run& run) {
-    for (std::uint64_t begin = 0; begin < run.count; begin += kTextParts * kTextCells) {
-      const std::uint64_t count = std::min(run.count - begin, kTextParts * kTextCells);
-      const std::uint64_t parts = (count + kTextCells - 1) / kTextCells;
-      parallel_for(parts, threads_, [&](std::uint64_t i) {
-        const std::uint64_t first = begin + i * kTextCells;
-        write_part(array, run, {first, std::min(first + kTextCells, run.count)}, texts_[i]);
-      });
-      for (std::uint64_t i = 0; i < parts; ++i) sink_.write(std::string_view(texts_[i]));
-    }
+    const std::uint64_t parts = (run.count + kTextCells - 1) / kTextCells;
+    texts_.write(parts, [&](std::uint64_t i, std::string& text) {
+      const std::uint64_t first = i * kTextCells;
+      write_part(array, run, {first, std::min(first + kTextCells, run.count)}, text);
+    });
   }
   void end(const Array& array) {
     sink_.write(array.empty() ? text(element_of(array.type), array.dims) + ")\n"
@@ -147,8 +141,7 @@ class TextOutput {
   }
 
   ByteSink& sink_;
-  unsigned threads_;
-  std::array<std::string, kTextParts> texts_;
+  ParallelText texts_;
 };
 
 void require_countable(const Array& array) {

@@ -1,5 +1,6 @@
 #include "lib/foreign/idv/idv_codec.h"
 
+#include <algorithm>
 #include <array>
 #include <limits>
 
@@ -129,19 +130,16 @@ ValueCodec read_definition(ByteReader& in, Level level) {
 
 }  // namespace
 
-std::span<const ItemType> item_types() noexcept { return kItems; }
-
 const ItemType& text_item() noexcept { return kItems.back(); }
 
 const ItemType& number_item(ValueType type) noexcept {
   return kItems[static_cast<std::size_t>(type) - 1];  // the first ten, in the order of the codes
 }
 
-const ItemType& current_item(const ItemType& item) noexcept {
-  for (const ItemType& other : kItems) {
-    if (other.title == item.title && !other.load_name.starts_with("Dv")) return other;
-  }
-  return item;
+const ItemType& item_titled(std::string_view title) noexcept {
+  return *std::find_if(kItems.begin(), kItems.end(), [title](const ItemType& item) {
+    return item.title == title && !item.load_name.starts_with("Dv");
+  });
 }
 
 ValueCodec read_codec(ByteReader& in) { return read_definition(in, Level::column); }

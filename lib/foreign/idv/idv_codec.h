@@ -36,17 +36,17 @@ struct ItemType {
   ValueType value_type = ValueType::u8;  // of the numbers; of layout `number` only
 };
 
-/// The items that there are, in the order of FORMAT.md.
-std::span<const ItemType> item_types() noexcept;
-
 /// Texts.
 const ItemType& text_item() noexcept;
 
 /// The value codec in which the writer stores numbers of this type.
 const ItemType& number_item(ValueType type) noexcept;
 
-/// The item that ML.NET writes today for what this one is.
-const ItemType& current_item(const ItemType& item) noexcept;
+/// The item of that title, which is one of the table's, that ML.NET writes today.
+const ItemType& item_titled(std::string_view title) noexcept;
+inline const ItemType& current_item(const ItemType& item) noexcept {
+  return item_titled(item.title);
+}
 
 /// What a definition says.
 struct ValueCodec {

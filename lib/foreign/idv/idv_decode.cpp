@@ -3,6 +3,7 @@
 #include "lib/foreign/idv/idv_items.h"
 #include "lib/foreign/idv/idv_state.h"
 #include "lib/foreign/idv/idv_vectors.h"
+#include "lib/object/column_runs.h"
 #include "lib/object/fill.h"
 #include "lib/object/misfit.h"
 
@@ -190,49 +191,27 @@ void entries(const Store& store, const Entry& entry, const Part& part, CellRun& 
   });
 }
 
-/// Columns that follow each other in a strip and, evenly spaced, in memory.
-struct ColumnRun {
-  const Strip* strip;
-  Range cols;  // of the object
-  Target out;
-
-  /// Adds a column when it continues the run.
-  bool extend(const Strip* s, const ColumnBuffer& c) {
-    if (s != strip || c.col != cols.end || c.value_type != out.type || c.step != out.row_step) {
-      return false;
-    }
-    const std::byte* const last = out.cell(0, cols.size() - 1);
-    if (c.data <= last) return false;
-    const auto step = static_cast<std::size_t>(c.data - last);
-    if (cols.size() > 1 && step != out.col_step) return false;
-    out.col_step = step;
-    ++cols.end;
-    return true;
-  }
-};
-
 /// Every block that the columns need is decoded once, as many at once as there are threads.
 void read_rows(const Store& store, Range rows, std::span<const ColumnBuffer> columns,
                const ReadOptions& options) {
-  const Contents& contents = store.state<State>().contents();
-  std::vector<ColumnRun> runs;
-  for (const ColumnBuffer& c : columns) {
-    const Strip* const strip = &strip_of(contents, c.col);
-    if (!runs.empty() && runs.back().extend(strip, c)) continue;
-    runs.push_back({strip, {c.col, c.col + 1}, {c.data, c.value_type, c.step, c.step}});
-  }
+  struct Run {
+    Range cols;  // of the object
+    Target out;
+  };
+  std::vector<Run> runs;
+  for_each_column_run(columns, [&](Range cols, const Target& out) { runs.push_back({cols, out}); });
   struct Task {
-    const ColumnRun* run;
+    const Run* run;
     std::uint64_t block;
   };
   std::vector<Task> tasks;
-  for (const ColumnRun& run : runs) {
+  for (const Run& run : runs) {
     for (const std::uint64_t block : store.index().touching({rows, run.cols})) {
       tasks.push_back({&run, block});
     }
   }
   parallel_for(tasks.size(), options.threads, [&](std::uint64_t i) {
-    const ColumnRun& run = *tasks[i].run;
+    const Run& run = *tasks[i].run;
     const Entry entry = store.confirmed_entry(tasks[i].block);
     const Region both = intersect(entry.cells(), Region{rows, run.cols});
     Target out = run.out;

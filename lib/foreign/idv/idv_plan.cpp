@@ -17,13 +17,6 @@ namespace {
 
 constexpr std::string_view kMatrixColumn = "Features";
 
-const ItemType& item_titled(std::string_view title) {
-  for (const ItemType& item : item_types()) {
-    if (item.title == title && !item.load_name.starts_with("Dv")) return item;
-  }
-  return item_types().front();  // not reached: the titles are those of the table
-}
-
 class Planner {
  public:
   Planner(const Source& source, const ConvertOptions& options)

@@ -61,12 +61,10 @@ class Values {
   }
   /// Of the value read last, the one that mirrors it in a skew-symmetric matrix.
   std::uint64_t negated(std::uint64_t bits) const {
-    if (header_.value_type == ValueType::f64) {
-      const double value = std::bit_cast<double>(bits);
-      return value == 0 ? bits : std::bit_cast<std::uint64_t>(-value);
-    }
-    if (std::bit_cast<std::int64_t>(bits) == std::numeric_limits<std::int64_t>::min()) fail_range();
-    return 0 - bits;
+    const bool smallest =
+        std::bit_cast<std::int64_t>(bits) == std::numeric_limits<std::int64_t>::min();
+    if (header_.value_type == ValueType::i64 && smallest) fail_range();
+    return mtx::negated(header_.value_type, bits);
   }
   /// Throws corrupt unless all values were read.
   void require_end() const {

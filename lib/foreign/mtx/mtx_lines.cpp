@@ -82,10 +82,4 @@ std::uint64_t Lines::value_slowly() {
   return header_.value_type == ValueType::i64 ? number<std::int64_t>() : number<std::uint64_t>();
 }
 
-std::uint64_t negated(ValueType type, std::uint64_t bits) noexcept {
-  if (type != ValueType::f64) return 0 - bits;
-  const double value = std::bit_cast<double>(bits);
-  return value == 0 ? bits : std::bit_cast<std::uint64_t>(-value);
-}
-
 }  // namespace dapple::detail::mtx

@@ -128,8 +128,4 @@ inline bool Lines::usual_value(std::uint64_t& bits) noexcept {
   return true;
 }
 
-/// The bits of the value that mirrors this one in a skew-symmetric matrix. REQUIRES that i64 has
-/// it: not the smallest.
-std::uint64_t negated(ValueType type, std::uint64_t bits) noexcept;
-
 }  // namespace dapple::detail::mtx

@@ -1,6 +1,7 @@
 #include "lib/foreign/mtx/mtx_text.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include "lib/base/text.h"
@@ -172,6 +173,12 @@ std::string_view token_at(const char* p, const char* end) noexcept {
   const char* stop = p;
   while (!at_token_end(stop, end)) ++stop;
   return {p, static_cast<std::size_t>(stop - p)};
+}
+
+std::uint64_t negated(ValueType type, std::uint64_t bits) noexcept {
+  if (type != ValueType::f64) return 0 - bits;
+  const double value = std::bit_cast<double>(bits);
+  return value == 0 ? bits : std::bit_cast<std::uint64_t>(-value);
 }
 
 Header read_header(const Text& text) { return HeaderReader(text).read(); }

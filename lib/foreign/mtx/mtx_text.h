@@ -69,6 +69,10 @@ const char* next_line(const char* p, const char* end) noexcept;
 /// matrices and for objects that are no matrix.
 Header read_header(const Text& text);
 
+/// The bits of the value that mirrors this one in a skew-symmetric matrix. REQUIRES that i64 has
+/// it: not the smallest.
+std::uint64_t negated(ValueType type, std::uint64_t bits) noexcept;
+
 /// True when a file starts with these bytes and may be Matrix Market text.
 bool has_banner(std::string_view head) noexcept;
 

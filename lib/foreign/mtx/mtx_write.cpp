@@ -8,7 +8,6 @@
 
 #include "dapple/array.h"
 #include "lib/base/bytes.h"
-#include "lib/base/parallel.h"
 #include "lib/base/text.h"
 #include "lib/cells/convert_cells.h"
 #include "lib/foreign/mtx/mtx.h"
@@ -50,30 +49,6 @@ std::string header(const Source& source, bool coordinate, ValueType type, bool w
   return text;
 }
 
-/// Texts made by several threads at once and written in order.
-class Texts {
- public:
-  Texts(const Source& source, ByteSink& sink)
-      : threads_(source.threads()), sink_(sink), texts_(worker_limit(threads_)) {}
-
-  std::uint64_t at_once() const noexcept { return texts_.size(); }
-
-  /// `make(i, text)` appends part `i` of `n` <= at_once() to `text`.
-  template <class F>
-  void write(std::uint64_t n, const F& make) {
-    parallel_for(n, threads_, [&](std::uint64_t i) {
-      texts_[i].clear();
-      make(i, texts_[i]);
-    });
-    for (std::uint64_t i = 0; i < n; ++i) sink_.write(texts_[i]);
-  }
-
- private:
-  unsigned threads_;
-  ByteSink& sink_;
-  std::vector<std::string> texts_;
-};
-
 void append_entries(std::span<const StoredCell> cells, ValueType type, bool short_floats,
                     std::string& out) {
   constexpr std::size_t kIndexRoom = 21;  // 20 digits and a blank
@@ -105,7 +80,7 @@ void write_coordinate(const Source& source, ValueType type, bool short_floats, B
   wide = wide && type == ValueType::u64;
   sink.write(header(source, true, type, wide) + ' ' + std::to_string(count) + '\n');
 
-  Texts texts(source, sink);
+  ParallelText texts(source.threads(), sink);
   std::vector<StoredCell> cells;
   const std::uint64_t most = kValuesAtOnce * texts.at_once();
   const auto flush = [&] {
@@ -197,22 +172,18 @@ void write_array(const Source& source, ValueType type, bool short_floats, ByteSi
   const Columns columns(source, type, bytes);
   sink.write(header(source, false, type, columns.wide()) + '\n');
   if (bytes == 0) return;
-  Texts texts(source, sink);
+  ParallelText texts(source.threads(), sink);
   const std::uint64_t values = source.rows() * source.cols();
   const std::uint64_t parts_at_once = std::max<std::uint64_t>(
       1, kValuesAtOnce / std::max<std::uint64_t>(1, values / columns.parts()));
-  for (std::uint64_t first = 0; first < columns.parts();) {
-    const std::uint64_t left = (columns.parts() - first + parts_at_once - 1) / parts_at_once;
-    const std::uint64_t n = std::min(left, texts.at_once());
-    texts.write(n, [&](std::uint64_t i, std::string& text) {
-      const std::uint64_t begin = first + i * parts_at_once;
-      const std::uint64_t end = std::min(columns.parts(), begin + parts_at_once);
-      for (std::uint64_t part = begin; part < end; ++part) {
-        columns.append_part(part, short_floats, text);
-      }
-    });
-    first += n * parts_at_once;
-  }
+  texts.write((columns.parts() + parts_at_once - 1) / parts_at_once,
+              [&](std::uint64_t i, std::string& text) {
+                const std::uint64_t begin = i * parts_at_once;
+                const std::uint64_t end = std::min(columns.parts(), begin + parts_at_once);
+                for (std::uint64_t part = begin; part < end; ++part) {
+                  columns.append_part(part, short_floats, text);
+                }
+              });
 }
 
 /// Whether lines of row, column and value are fewer bytes than a line for every cell.

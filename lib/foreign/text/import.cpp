@@ -97,12 +97,11 @@ std::string with_temporary(std::string note, std::uint64_t bytes) {
 }  // namespace
 
 Import::Import(std::shared_ptr<ByteSource> text, std::string_view format,
-               const OpenOptions& options)
-    : text_(std::move(text)), format_(format), options_(options) {}
-
-Import::Import(std::shared_ptr<ByteSource> text, std::string_view format,
-               const OpenOptions& options, const std::filesystem::path& path)
-    : text_(std::move(text)), format_(format), options_(options), sidecar_of_(path) {}
+               const OpenOptions& options, std::optional<std::filesystem::path> sidecar_of)
+    : text_(std::move(text)),
+      format_(format),
+      options_(options),
+      sidecar_of_(std::move(sidecar_of)) {}
 
 OutputFile Import::create() const {
   if (sidecar_of_) return OutputFile(sidecar_path(*sidecar_of_), true);

@@ -25,11 +25,9 @@ inline constexpr std::uint64_t kUnknownRows = std::uint64_t{1} << 62;
 class Import {
  public:
   /// To an unnamed file: in memory if the text has at most 64 MiB, otherwise in $TMPDIR. Or, if
-  /// the options want no cells, nowhere.
-  Import(std::shared_ptr<ByteSource> text, std::string_view format, const OpenOptions& options);
-  /// To the sidecar of the text, which is the file at `path`.
+  /// the options want no cells, nowhere. Or to the sidecar of the text at the path `sidecar_of`.
   Import(std::shared_ptr<ByteSource> text, std::string_view format, const OpenOptions& options,
-         const std::filesystem::path& path);
+         std::optional<std::filesystem::path> sidecar_of = {});
 
   /// Starts the object, whose rows may be `kUnknownRows`. What was put before is forgotten. The
   /// writer is there until the next start.
