@@ -340,7 +340,11 @@ std::string chosen_in(const OpenOptions& options, const Format& format) {
   std::string chosen = options.array;
   for (const OptionInfo& option : format.info.options) {
     if (option.kind == OptionKind::truth && format.parse == nullptr) continue;
-    const auto [begin, end] = options.format_options.equal_range(option.name);
+    auto [begin, end] = options.format_options.equal_range(option.name);
+    if (begin != end && option.kind < OptionKind::list) {
+      begin = std::prev(end);                              // the last counts,
+      if (begin->second == option.otherwise) begin = end;  // and may say what holds anyway
+    }
     std::for_each(begin, end, [&](const auto& given) {
       chosen.append(1, '\0').append(given.first).append(1, '=').append(given.second);
     });

@@ -243,6 +243,10 @@ TEST_CASE("csv: a sidecar remembers what was called missing") {
   CHECK(origin(options.format_options) == IndexOrigin::sidecar);
   CHECK(origin({}) == IndexOrigin::scanned);
   CHECK(origin({{"csv.missing_word", "NUL"}}) == IndexOrigin::scanned);
+  CHECK(origin({{"csv.missing_word", "NULL"}, {"csv.skip", "0"}}) == IndexOrigin::sidecar);
+  CHECK(origin({{"csv.missing_word", "NULL"},
+                {"csv.missing_as_nan", "true"},
+                {"csv.missing_as_nan", "false"}}) == IndexOrigin::sidecar);
   const auto saved = open(csv.dir() / "t.csv", options);
   CHECK(types_of(saved) == "frame f64 i64");
   CHECK(rewritten(csv.dir(), saved) == "n,id\n1,9007199254740993\n,\n");
