@@ -75,21 +75,6 @@ class TreeBuilder : public nlohmann::json_sax<Parser> {
   std::vector<Json*> open_;  // the root, and what is not closed yet
 };
 
-void append_string(std::string& out, const std::string& text) {
-  constexpr char kHex[] = "0123456789abcdef";
-  out += '"';
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') out += '\\';
-    if (byte < 0x20) {
-      out.append("\\u00").append(1, kHex[byte >> 4]).append(1, kHex[byte & 15]);
-    } else {
-      out += c;
-    }
-  }
-  out += '"';
-}
-
 void append(std::string& out, const Json& value) {
   switch (value.kind) {
     case Json::Kind::null:
@@ -102,7 +87,7 @@ void append(std::string& out, const Json& value) {
       out += value.text;
       return;
     case Json::Kind::string:
-      return append_string(out, value.text);
+      return append_json_string(out, value.text);
     case Json::Kind::array:
     case Json::Kind::object:
       break;
@@ -112,7 +97,7 @@ void append(std::string& out, const Json& value) {
   for (std::size_t i = 0; i < value.items.size(); ++i) {
     if (i > 0) out += ',';
     if (object) {
-      append_string(out, value.keys[i]);
+      append_json_string(out, value.keys[i]);
       out += ':';
     }
     append(out, value.items[i]);
@@ -121,6 +106,23 @@ void append(std::string& out, const Json& value) {
 }
 
 }  // namespace
+
+void append_json_string(std::string& out, std::string_view text) {
+  constexpr std::string_view kPlain = "\"\\\b\f\n\r\t", kNames = "\"\\bfnrt";
+  constexpr std::string_view kHex = "0123456789abcdef";
+  out += '"';
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (const auto i = kPlain.find(c); i != std::string_view::npos) {
+      out.append(1, '\\').append(1, kNames[i]);
+    } else if (byte < 0x20) {
+      out.append("\\u00").append(1, kHex[byte >> 4]).append(1, kHex[byte & 15]);
+    } else {
+      out += c;
+    }
+  }
+  out += '"';
+}
 
 Json Json::parse(std::string_view json, const std::string& file) {
   if (json.size() > kMost) {

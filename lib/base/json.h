@@ -36,4 +36,7 @@ struct Json {
   std::string dump() const;
 };
 
+/// Appends `text` in quotes, which is UTF-8.
+void append_json_string(std::string& out, std::string_view text);
+
 }  // namespace dapple::detail

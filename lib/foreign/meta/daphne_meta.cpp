@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "lib/base/json.h"
 #include "lib/base/text.h"
 #include "lib/base/utf8.h"
 #include "lib/io/byte_source.h"
@@ -93,31 +94,17 @@ std::optional<DaphneMeta> find_daphne_meta(const ByteSource& data) {
 
 namespace {
 
-/// A JSON string. By hand, because nlohmann's values allocate while they are destroyed, and a
-/// system without memory would end the process there.
 std::string json_string(std::string_view text) {
-  constexpr std::string_view kPlain = "\"\\\b\f\n\r\t", kNames = "\"\\bfnrt";
-  constexpr std::string_view kHex = "0123456789abcdef";
-  std::string out = "\"";
-  for (const char c : text) {
-    if (const auto i = kPlain.find(c); i != std::string_view::npos) {
-      out += '\\';
-      out += kNames[i];
-    } else if (static_cast<unsigned char>(c) < 0x20) {
-      out += "\\u00";
-      out += kHex[static_cast<unsigned char>(c) >> 4];
-      out += kHex[static_cast<unsigned char>(c) & 15];
-    } else {
-      out += c;
-    }
-  }
-  return out + '"';
+  std::string out;
+  append_json_string(out, text);
+  return out;
 }
 
 /// Appends "name":value.
 void append_member(std::string& text, std::string_view name, std::string_view value) {
   if (text.back() != '{') text += ',';
-  text.append(json_string(name)).append(":").append(value);
+  append_json_string(text, name);
+  text.append(":").append(value);
 }
 
 }  // namespace
