@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <optional>
 #include <span>
@@ -24,19 +23,14 @@
 // changes it.
 extern "C" int nanosleep(const timespec*, timespec*) { return 0; }
 
+namespace dapple::fuzz::append_target {
+
 namespace {
 
-using namespace dapple;
 using Bytes = std::vector<std::byte>;
 using Object = std::variant<Matrix, Frame>;
 
 constexpr std::uint64_t kMostCells = 1 << 10;
-
-void require(bool right, const char* what) {
-  if (right) return;
-  std::fprintf(stderr, "wrong: %s\n", what);
-  std::abort();
-}
 
 /// All cells. Throws Error.
 std::vector<double> cells_of(const Object& object) {
@@ -137,3 +131,5 @@ FUZZ_TARGET(append) {
   }
   return 0;
 }
+
+}  // namespace dapple::fuzz::append_target

@@ -14,9 +14,10 @@
 #include "dapple/dapple.h"
 #include "tests/fuzz/target.h"
 
+namespace dapple::fuzz::arguments_target {
+
 namespace {
 
-using namespace dapple;
 namespace fs = std::filesystem;
 
 // A folder to run in, made as it was before each run.
@@ -26,7 +27,7 @@ class Folder {
     std::string name = (fs::temp_directory_path() / "dapple-fuzz-XXXXXX").string();
     if (mkdtemp(name.data()) == nullptr) std::abort();
     path_ = name;
-    null_ = open("/dev/null", O_RDWR | O_CLOEXEC);
+    null_ = ::open("/dev/null", O_RDWR | O_CLOEXEC);
     dup2(null_, STDIN_FILENO);
     if (chdir(name.c_str()) != 0) std::abort();
   }
@@ -91,3 +92,5 @@ FUZZ_TARGET(arguments) {
   }
   return 0;
 }
+
+}  // namespace dapple::fuzz::arguments_target

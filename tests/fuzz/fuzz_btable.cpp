@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
-#include <cstdlib>
 #include <optional>
 #include <span>
 #include <string>
@@ -14,9 +13,10 @@
 #include "tests/fuzz/memory_file.h"
 #include "tests/fuzz/target.h"
 
+namespace dapple::fuzz::btable_target {
+
 namespace {
 
-using namespace dapple;
 using Bytes = std::span<const std::byte>;
 
 constexpr std::uint64_t kMostCells = 1 << 14;
@@ -26,10 +26,6 @@ struct Table {
   std::vector<bool> sound;           // rows whose columns are all inside
   std::vector<std::uint64_t> cells;  // rows x cols, unless there are too many
 };
-
-void require(bool holds) {
-  if (!holds) std::abort();
-}
 
 class Reader {
  public:
@@ -132,3 +128,5 @@ FUZZ_TARGET(btable) {
   }
   return 0;
 }
+
+}  // namespace dapple::fuzz::btable_target

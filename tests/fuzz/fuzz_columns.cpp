@@ -2,8 +2,6 @@
 // file: signed, so that a lie gets past its hashes, or not, when no word may be
 // wrong.
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
 #include <span>
 #include <string>
 #include <variant>
@@ -19,18 +17,13 @@
 #include "tests/fuzz/target.h"
 #include "tests/support.h"
 
+namespace dapple::fuzz::columns_target {
+
 namespace {
 
-using namespace dapple;
 using Bytes = std::vector<std::byte>;
 
 constexpr std::uint64_t kRows = 12;
-
-void require(bool right, const char* what) {
-  if (right) return;
-  std::fprintf(stderr, "wrong %s\n", what);
-  std::abort();
-}
 
 /// Each row as it is stored, whatever it means.
 std::vector<std::int64_t> stored_numbers(const Frame& frame) {
@@ -203,3 +196,5 @@ FUZZ_TARGET(columns) {
   }
   return 0;
 }
+
+}  // namespace dapple::fuzz::columns_target

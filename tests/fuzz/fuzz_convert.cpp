@@ -2,8 +2,6 @@
 // written, and how; the rest is the file. Whatever comes out is opened again, and holds the cells
 // that the input holds.
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <span>
 #include <string>
@@ -14,9 +12,10 @@
 #include "tests/fuzz/memory_file.h"
 #include "tests/fuzz/target.h"
 
+namespace dapple::fuzz::convert_target {
+
 namespace {
 
-using namespace dapple;
 using Bytes = std::vector<std::byte>;
 
 constexpr std::size_t kChoices = 3;
@@ -35,12 +34,6 @@ std::vector<std::uint64_t> cells_of(const Matrix& m) {
     std::memcpy(&bits[i], &v, sizeof v);
   }
   return bits;
-}
-
-void require(bool good, const std::string& what) {
-  if (good) return;
-  std::fprintf(stderr, "%s\n", what.c_str());
-  std::abort();
 }
 
 }  // namespace
@@ -98,3 +91,5 @@ FUZZ_TARGET(convert) {
   }
   return 0;
 }
+
+}  // namespace dapple::fuzz::convert_target

@@ -2,7 +2,6 @@
 // row by row, and what is written of it reads back to the same cells.
 #include <cmath>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
 #include <span>
 #include <string>
@@ -14,9 +13,10 @@
 #include "tests/fuzz/target.h"
 #include "tests/support.h"
 
+namespace dapple::fuzz::csv_target {
+
 namespace {
 
-using namespace dapple;
 using test::base;
 
 constexpr std::uint64_t kMostCells = 1 << 14;
@@ -40,10 +40,6 @@ std::vector<std::uint64_t> column(const std::variant<Matrix, Frame>& object, std
     }
   });
   return bits;
-}
-
-void require(bool holds) {
-  if (!holds) std::abort();
 }
 
 using Columns = std::vector<std::vector<std::uint64_t>>;
@@ -124,3 +120,5 @@ FUZZ_TARGET(csv) {
   }
   return 0;
 }
+
+}  // namespace dapple::fuzz::csv_target

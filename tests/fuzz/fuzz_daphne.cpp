@@ -1,7 +1,6 @@
 // Door: files of the DAPHNE runtime. Any bytes give an object or an Error, and the same cells as a
 // plain second reader; a file that is taken for one of the runtime unasked opens as one.
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <optional>
@@ -13,18 +12,15 @@
 #include "tests/fuzz/memory_file.h"
 #include "tests/fuzz/target.h"
 
+namespace dapple::fuzz::daphne_target {
+
 namespace {
 
-using namespace dapple;
 using Bytes = std::span<const std::byte>;
 
 constexpr std::uint64_t kMostCells = 1 << 12;
 constexpr ValueType kTypes[] = {ValueType::i8,  ValueType::i32, ValueType::i64, ValueType::u8,
                                 ValueType::u32, ValueType::u64, ValueType::f32, ValueType::f64};
-
-void require(bool holds) {
-  if (!holds) std::abort();
-}
 
 const BlockedObject& base(const std::variant<Matrix, Frame>& object) {
   return std::visit([](const auto& o) -> const BlockedObject& { return o; }, object);
@@ -119,3 +115,5 @@ FUZZ_TARGET(daphne) {
   }
   return 0;
 }
+
+}  // namespace dapple::fuzz::daphne_target

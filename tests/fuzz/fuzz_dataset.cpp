@@ -13,9 +13,10 @@
 #include "tests/fuzz/sign.h"
 #include "tests/fuzz/target.h"
 
+namespace dapple::fuzz::dataset_target {
+
 namespace {
 
-using namespace dapple;
 namespace fs = std::filesystem;
 using Bytes = std::vector<std::byte>;
 
@@ -112,3 +113,5 @@ FUZZ_TARGET(dataset) {
   }
   return 0;
 }
+
+}  // namespace dapple::fuzz::dataset_target

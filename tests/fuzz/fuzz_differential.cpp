@@ -1,7 +1,6 @@
 // Door: opening a DAPHNE file, held against the reference reader. What the reference refuses for
 // R1 to R4 is refused, and everything that it reads is read, cell for cell.
 #include <cstdio>
-#include <cstdlib>
 #include <optional>
 #include <span>
 #include <string>
@@ -12,15 +11,9 @@
 #include "tests/fuzz/memory_file.h"
 #include "tests/fuzz/target.h"
 
+namespace dapple::fuzz::differential_target {
+
 namespace {
-
-using namespace dapple;
-
-void require(bool good, const std::string& what) {
-  if (good) return;
-  std::fprintf(stderr, "%s\n", what.c_str());
-  std::abort();
-}
 
 // Where the index came from; nothing when the file is refused.
 std::optional<IndexOrigin> open_as(const std::filesystem::path& path, const OpenOptions& options) {
@@ -51,3 +44,5 @@ FUZZ_TARGET(differential) {
   }
   return 0;
 }
+
+}  // namespace dapple::fuzz::differential_target

@@ -1,6 +1,5 @@
 // Door: conditions on rows as text. Any bytes are a condition or an Error; a condition finds the
 // same rows as a stream, a count and a mask, and its negation none of them.
-#include <cstdlib>
 #include <span>
 #include <string>
 #include <string_view>
@@ -10,13 +9,9 @@
 #include "tests/fuzz/target.h"
 #include "tests/support.h"
 
+namespace dapple::fuzz::expression_target {
+
 namespace {
-
-using namespace dapple;
-
-void require(bool right) {
-  if (!right) std::abort();
-}
 
 /// Columns of every meaning that a text can give, with missing cells.
 Frame sample() {
@@ -53,3 +48,5 @@ FUZZ_TARGET(expression) {
   }
   return 0;
 }
+
+}  // namespace dapple::fuzz::expression_target

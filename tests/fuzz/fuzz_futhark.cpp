@@ -2,7 +2,6 @@
 // reads the same whole and cell by cell, and is read back the same from what is written of it.
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
 #include <string>
 #include <variant>
@@ -12,15 +11,11 @@
 #include "tests/fuzz/memory_file.h"
 #include "tests/fuzz/target.h"
 
+namespace dapple::fuzz::futhark_target {
+
 namespace {
 
-using namespace dapple;
-
 constexpr std::uint64_t kMostCells = 1 << 12;
-
-void require(bool true_of_all_input) {
-  if (!true_of_all_input) std::abort();
-}
 
 OpenOptions as_futhark(FormatOptions futhark) {
   OpenOptions options;
@@ -117,3 +112,5 @@ FUZZ_TARGET(futhark) {
   }
   return 0;
 }
+
+}  // namespace dapple::fuzz::futhark_target

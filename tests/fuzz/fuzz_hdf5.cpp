@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <span>
@@ -16,9 +15,10 @@
 #include "tests/foreign/hdf5_writer.h"
 #include "tests/fuzz/target.h"
 
+namespace dapple::fuzz::hdf5_target {
+
 namespace {
 
-using namespace dapple;
 using test::Hdf5Id;
 
 /// Bytes of the input, one after the other; zeros after the last.
@@ -96,10 +96,6 @@ struct OwnFile {
   }
 };
 
-void require(bool holds) {
-  if (!holds) std::abort();
-}
-
 void read_all(const Matrix& matrix) {
   constexpr std::uint64_t kMost = 1 << 16;
   const std::uint64_t rows = matrix.rows(), cols = matrix.cols();
@@ -143,3 +139,5 @@ FUZZ_TARGET(hdf5) {
   }
   return 0;
 }
+
+}  // namespace dapple::fuzz::hdf5_target

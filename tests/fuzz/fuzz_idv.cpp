@@ -11,9 +11,9 @@
 #include "tests/fuzz/memory_file.h"
 #include "tests/fuzz/target.h"
 
-namespace {
+namespace dapple::fuzz::idv_target {
 
-using namespace dapple;
+namespace {
 
 constexpr std::uint64_t kMostCells = 1 << 16;
 constexpr std::uint64_t kMostRows = 64;
@@ -84,3 +84,5 @@ FUZZ_TARGET(idv) {
   }
   return 0;
 }
+
+}  // namespace dapple::fuzz::idv_target

@@ -13,11 +13,7 @@
 #include "tests/fuzz/sign.h"
 #include "tests/fuzz/target.h"
 
-namespace {
-
-using namespace dapple;
-
-}  // namespace
+namespace dapple::fuzz::index_target {
 
 FUZZ_TARGET(index) {
   static fuzz::MemoryFile file;
@@ -54,3 +50,5 @@ FUZZ_TARGET(index) {
   }
   return 0;
 }
+
+}  // namespace dapple::fuzz::index_target

@@ -1,7 +1,6 @@
 // Door: JSON, of attributes, Zarr's metadata and DAPHNE's. Any bytes give a tree or an Error; what
 // is written of a tree reads back to it. What attributes are said to be, the reader takes, and they
 // come back from a file as they are.
-#include <cstdlib>
 #include <string>
 #include <string_view>
 
@@ -11,14 +10,11 @@
 #include "tests/fuzz/target.h"
 #include "tests/support.h"
 
+namespace dapple::fuzz::json_target {
+
 namespace {
 
-using namespace dapple;
 using detail::Json;
-
-void require(bool right) {
-  if (!right) std::abort();
-}
 
 bool equal(const Json& a, const Json& b) {
   if (a.kind != b.kind || a.truth != b.truth || a.text != b.text || a.keys != b.keys ||
@@ -61,3 +57,5 @@ FUZZ_TARGET(json) {
   keep(text);
   return 0;
 }
+
+}  // namespace dapple::fuzz::json_target

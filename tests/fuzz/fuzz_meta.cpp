@@ -7,8 +7,9 @@
 #include "lib/foreign/meta/daphne_meta.h"
 #include "tests/fuzz/target.h"
 
+namespace dapple::fuzz::meta_target {
+
 FUZZ_TARGET(meta) {
-  using namespace dapple;
   using namespace dapple::detail;
   const std::string file = "x.meta";
   DaphneMeta meta;
@@ -31,3 +32,5 @@ FUZZ_TARGET(meta) {
   }
   return 0;
 }
+
+}  // namespace dapple::fuzz::meta_target

@@ -1,7 +1,6 @@
 // Door: Matrix Market. Any bytes give a matrix or an Error. What opens reads the same by rows, by
 // columns and by entries, and what is written of it reads back to the same cells.
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
 #include <span>
 #include <string>
@@ -12,15 +11,11 @@
 #include "tests/fuzz/target.h"
 #include "tests/support.h"
 
+namespace dapple::fuzz::mtx_target {
+
 namespace {
 
-using namespace dapple;
-
 constexpr std::uint64_t kMostCells = 1 << 14;
-
-void require(bool holds) {
-  if (!holds) std::abort();
-}
 
 template <class T>
 void same(T a, T b) {
@@ -80,3 +75,5 @@ FUZZ_TARGET(mtx) {
   }
   return 0;
 }
+
+}  // namespace dapple::fuzz::mtx_target

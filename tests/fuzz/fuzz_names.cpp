@@ -1,8 +1,6 @@
 // Door: the names of rows. The input changes the hint of a file whose rows have names; signed, so
 // that a lie gets past its hashes, or not, when what is found must be right.
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
 #include <span>
 #include <string>
 #include <vector>
@@ -14,9 +12,9 @@
 #include "tests/fuzz/target.h"
 #include "tests/support.h"
 
-namespace {
+namespace dapple::fuzz::names_target {
 
-using namespace dapple;
+namespace {
 
 constexpr std::uint32_t kRows = 40;
 
@@ -42,12 +40,6 @@ struct Victim {
     hint = fuzz::hint_of((dir / "m.dbdf").string(), detail::dbdf::kRowNamesTag);
   }
 };
-
-void require(bool right, const char* what) {
-  if (right) return;
-  std::fprintf(stderr, "wrong %s\n", what);
-  std::abort();
-}
 
 void look_at(const Names& names, bool is_signed) {
   for (std::uint64_t i = 0; i < names.size(); ++i) static_cast<void>(names[i]);
@@ -86,3 +78,5 @@ FUZZ_TARGET(names) {
   static_cast<void>(verify(file.path(), Level::payload));
   return 0;
 }
+
+}  // namespace dapple::fuzz::names_target

@@ -10,9 +10,9 @@
 #include "tests/fuzz/memory_file.h"
 #include "tests/fuzz/target.h"
 
-namespace {
+namespace dapple::fuzz::npz_target {
 
-using namespace dapple;
+namespace {
 
 constexpr std::uint64_t kMostCells = 1 << 14;
 
@@ -52,3 +52,5 @@ FUZZ_TARGET(npz) {
   }
   return 0;
 }
+
+}  // namespace dapple::fuzz::npz_target

@@ -10,9 +10,9 @@
 #include "tests/fuzz/memory_file.h"
 #include "tests/fuzz/target.h"
 
-namespace {
+namespace dapple::fuzz::open_target {
 
-using namespace dapple;
+namespace {
 
 constexpr std::uint64_t kMostCells = 1 << 16;
 
@@ -67,3 +67,5 @@ FUZZ_TARGET(open) {
   }
   return 0;
 }
+
+}  // namespace dapple::fuzz::open_target

@@ -1,8 +1,6 @@
 // Door: packed payloads. The input is a shape and a payload. It decodes or is corrupt, the second
 // reader agrees, and what is read in parts is what is read in whole.
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -12,18 +10,13 @@
 #include "tests/fuzz/target.h"
 #include "tests/packed_reader.h"
 
+namespace dapple::fuzz::packed_target {
+
 namespace {
 
-using namespace dapple;
 using detail::packed::BlockReader;
 using detail::packed::Shape;
 using Bytes = std::vector<std::byte>;
-
-void require(bool right, const char* what) {
-  if (right) return;
-  std::fprintf(stderr, "wrong %s\n", what);
-  std::abort();
-}
 
 void read_cells(const Shape& shape, const BlockReader& reader, const Bytes& whole) {
   const std::size_t size = size_of(shape.value_type), step = shape.cols * size;
@@ -89,3 +82,5 @@ FUZZ_TARGET(packed) {
   require(again == whole, "answer of one of the readers");
   return 0;
 }
+
+}  // namespace dapple::fuzz::packed_target

@@ -2,8 +2,6 @@
 // caller's memory is; the rest is a DAPHNE file. Every cell must be that of the reference reader,
 // or the read an Error; nothing beside the region's cells may be written.
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <optional>
 #include <span>
@@ -15,9 +13,9 @@
 #include "tests/fuzz/target.h"
 #include "tests/reference.h"
 
-namespace {
+namespace dapple::fuzz::region_target {
 
-using namespace dapple;
+namespace {
 
 constexpr std::size_t kChoices = 14;
 
@@ -42,12 +40,6 @@ Choice choose(const std::uint8_t* p, const reference::Object& object) {
   c.absent_is_zero = p[10] % 2 == 0;
   c.check = static_cast<Check>(p[11] % 3);
   return c;
-}
-
-void require(bool good, const char* what) {
-  if (good) return;
-  std::fprintf(stderr, "%s\n", what);
-  std::abort();
 }
 
 // The cell as a value of `type`; nothing where reading it must fail, or may.
@@ -110,3 +102,5 @@ FUZZ_TARGET(region) {
   }
   return 0;
 }
+
+}  // namespace dapple::fuzz::region_target

@@ -6,6 +6,8 @@
 #include "apps/viewer/request.h"
 #include "tests/fuzz/target.h"
 
+namespace dapple::fuzz::request_target {
+
 FUZZ_TARGET(request) {
   using namespace dapple::viewer;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
@@ -16,3 +18,5 @@ FUZZ_TARGET(request) {
   if (target && !text.starts_with("/0123/")) std::abort();
   return 0;
 }
+
+}  // namespace dapple::fuzz::request_target

@@ -1,8 +1,6 @@
 // Door: the row directory. The input changes the hint of a file with one CSR block; signed, so that
 // a lie gets past its hashes, or not, when it must make no difference.
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
 #include <span>
 #include <vector>
 
@@ -18,9 +16,9 @@
 #include "tests/fuzz/target.h"
 #include "tests/support.h"
 
-namespace {
+namespace dapple::fuzz::row_directory_target {
 
-using namespace dapple;
+namespace {
 
 constexpr std::uint32_t kRows = 1200, kCols = 40;  // a multiple of the rows of any count
 
@@ -53,12 +51,6 @@ struct Victim {
     gather_csr(m, rows, found);
   }
 };
-
-void require(bool right, const char* what) {
-  if (right) return;
-  std::fprintf(stderr, "wrong %s\n", what);
-  std::abort();
-}
 
 /// Makes the hashes of the counts and of the hint right, wherever the record says that they are.
 void sign(std::vector<std::byte>& bytes, const Victim& victim) {
@@ -109,3 +101,5 @@ FUZZ_TARGET(row_directory) {
   static_cast<void>(verify(file.path(), Level::payload));
   return 0;
 }
+
+}  // namespace dapple::fuzz::row_directory_target

@@ -3,7 +3,6 @@
 // that of the reference reader, or an Error. Nothing else of the caller's memory is written.
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <span>
@@ -15,18 +14,13 @@
 #include "tests/fuzz/target.h"
 #include "tests/reference.h"
 
+namespace dapple::fuzz::rows_target {
+
 namespace {
 
-using namespace dapple;
 using Rows = std::vector<std::uint64_t>;
 
 constexpr std::uint64_t kMostCells = 1 << 12;
-
-void require(bool right, const char* what) {
-  if (right) return;
-  std::fprintf(stderr, "wrong: %s\n", what);
-  std::abort();
-}
 
 /// Calls f(). An Error is an answer.
 void ask(const std::function<void()>& f) {
@@ -165,3 +159,5 @@ FUZZ_TARGET(rows) {
   }
   return 0;
 }
+
+}  // namespace dapple::fuzz::rows_target

@@ -18,9 +18,10 @@
 #include "tests/fuzz/sign.h"
 #include "tests/fuzz/target.h"
 
+namespace dapple::fuzz::sidecar_target {
+
 namespace {
 
-using namespace dapple;
 namespace fs = std::filesystem;
 using Bytes = std::vector<std::byte>;
 
@@ -165,3 +166,5 @@ FUZZ_TARGET(sidecar) {
   }
   return 0;
 }
+
+}  // namespace dapple::fuzz::sidecar_target

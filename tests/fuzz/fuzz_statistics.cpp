@@ -2,7 +2,6 @@
 // gets past its hash, or not, when it must make no difference.
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
 #include <span>
 #include <vector>
 
@@ -13,9 +12,9 @@
 #include "tests/fuzz/target.h"
 #include "tests/support.h"
 
-namespace {
+namespace dapple::fuzz::statistics_target {
 
-using namespace dapple;
+namespace {
 
 struct Victim {
   std::vector<std::byte> bytes;
@@ -43,12 +42,6 @@ struct Victim {
     above = count_where(m, Condition::above(205));
   }
 };
-
-void require(bool right, const char* what) {
-  if (right) return;
-  std::fprintf(stderr, "wrong %s\n", what);
-  std::abort();
-}
 
 }  // namespace
 
@@ -84,3 +77,5 @@ FUZZ_TARGET(statistics) {
   }
   return 0;
 }
+
+}  // namespace dapple::fuzz::statistics_target

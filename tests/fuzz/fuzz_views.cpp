@@ -2,8 +2,6 @@
 // choose its rows, columns, number of entries and value type. The view, the decoder and the three
 // arrays must see what a plain loop sees; what it refuses, the decoder refuses.
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <optional>
 #include <set>
@@ -14,9 +12,10 @@
 #include "tests/fuzz/memory_file.h"
 #include "tests/fuzz/target.h"
 
+namespace dapple::fuzz::views_target {
+
 namespace {
 
-using namespace dapple;
 using Bytes = std::vector<std::byte>;
 
 constexpr std::size_t kChoices = 7;
@@ -26,12 +25,6 @@ struct Stored {
   std::uint64_t bits;
   friend bool operator==(const Stored&, const Stored&) = default;
 };
-
-void require(bool good, const char* what) {
-  if (good) return;
-  std::fprintf(stderr, "%s\n", what);
-  std::abort();
-}
 
 template <class N>
 void append(Bytes& bytes, N number) {
@@ -156,3 +149,5 @@ FUZZ_TARGET(views) {
   }
   return 0;
 }
+
+}  // namespace dapple::fuzz::views_target

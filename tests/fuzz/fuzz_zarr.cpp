@@ -13,9 +13,10 @@
 #include "lib/io/memory/memory_source.h"
 #include "tests/fuzz/target.h"
 
+namespace dapple::fuzz::zarr_target {
+
 namespace {
 
-using namespace dapple;
 using namespace dapple::detail;
 
 class OneArray final : public zarr::Keys {
@@ -68,3 +69,5 @@ FUZZ_TARGET(zarr) {
   }
   return 0;
 }
+
+}  // namespace dapple::fuzz::zarr_target

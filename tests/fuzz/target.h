@@ -6,15 +6,28 @@
 //   }
 //
 // Each is a program of its own where libFuzzer drives it. Otherwise one program holds them all,
-// which replay.cpp calls by name: it is built in a third of the time.
+// which replay.cpp calls by name; each is in a namespace of its own, so that many are compiled at
+// once.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <string_view>
 
 namespace dapple::fuzz {
 
 using Target = int (*)(const std::uint8_t* data, std::size_t size);
+
+/// Aborts, and says where, unless what holds for every input does.
+inline void require(bool holds, std::string_view what = {}, const char* file = __builtin_FILE(),
+                    int line = __builtin_LINE()) {
+  if (holds) return;
+  std::fprintf(stderr, "%s:%d: wrong %.*s\n", file, line, static_cast<int>(what.size()),
+               what.data());
+  std::abort();
+}
 
 /// Makes a target known by its name, before main runs.
 struct Registered {
