@@ -78,7 +78,7 @@ setarch -R true 2>/dev/null && run_fixed="setarch -R"
 # time each are left to the fuzz targets' own build. The other suites run with the libraries of the main
 # build; its unit tests with those, as users get them, are in the soak suite (tests/soak/release_build.sh).
 build_watched() {
-  build build-asan "library internal_library tests/fuzz/replay_views" -Dtests=true "${together[@]}" \
+  build build-asan "internal_library tests/fuzz/replay_views" -Dtests=true "${together[@]}" \
     -Db_sanitize=address,undefined -Db_lundef=false -Doptimization=g \
     "-Dcpp_args=['-fno-sanitize-recover=all', '-fno-sanitize=null,object-size,vptr,pointer-overflow', '$quiet']"
 }

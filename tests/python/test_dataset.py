@@ -144,17 +144,3 @@ def test_dask_frames_are_stored_by_partitions(tmp_path):
     got = dp.open(tmp_path).to_pandas()
     assert got["a"].tolist() == table["a"].tolist()
     assert got["b"].astype(str).tolist() == table["b"].tolist()
-
-
-def test_distributed_workers_write_one_data_set(tmp_path):
-    distributed = pytest.importorskip("distributed")
-    da = pytest.importorskip("dask.array")
-    with (
-        distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, dashboard_address=None
-        ) as cluster,
-        distributed.Client(cluster),
-    ):
-        x = da.arange(8000, chunks=8000).reshape(80, 100).rechunk((20, 25))
-        dataset.store(x, tmp_path, sync=False)
-    assert np.array_equal(dp.open(tmp_path)[:], np.arange(8000).reshape(80, 100))

@@ -129,16 +129,31 @@ def test_a_changed_file_has_another_token(pair):
     assert tokenize(dp.open(m.path)) != tokenize(m)
 
 
-def test_a_cluster_of_processes_shares_the_file(pair):
+@pytest.fixture(scope="module")
+def cluster():
+    """Two processes that Dask's computations go to; starting them takes longer than the tests."""
     distributed = pytest.importorskip("distributed")
-    a, m = pair
     with (
         distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as one,
-        distributed.Client(one),
+        distributed.Client(one, set_as_default=False) as client,
     ):
+        yield client
+
+
+def test_a_cluster_of_processes_shares_the_file(pair, cluster):
+    a, m = pair
+    with cluster.as_current():
         assert np.allclose(m.to_dask(m.chunks).sum(axis=0).compute(), a.sum(axis=0))
         part = m.to_dask(m.chunks, sparse=True).blocks[0, 0].compute()
-        assert np.array_equal(part.toarray(), a[:32, :16])
+    assert np.array_equal(part.toarray(), a[:32, :16])
+
+
+def test_workers_of_a_cluster_write_one_data_set(tmp_path, cluster):
+    da = pytest.importorskip("dask.array")
+    x = da.arange(8000, chunks=8000).reshape(80, 100).rechunk((20, 25))
+    with cluster.as_current():
+        dp.dataset.store(x, tmp_path, sync=False)
+    assert np.array_equal(dp.open(tmp_path)[:], np.arange(8000).reshape(80, 100))
 
 
 def test_xarray_opens_matrices_and_frames(pair, tmp_path):
