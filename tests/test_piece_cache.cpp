@@ -4,19 +4,21 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "dapple/error.h"
-#include "lib/io/http/piece_cache.h"
+#include "lib/io/piece_cache.h"
 #include "tests/support.h"
 
-using dapple::detail::http::CacheFolder;
-using dapple::detail::http::PieceCache;
+using dapple::detail::CacheFolder;
+using dapple::detail::PieceCache;
 using test::TempDir;
 
 namespace {
@@ -44,13 +46,25 @@ std::uint64_t taken(const std::filesystem::path& folder) {
   return bytes;
 }
 
+/// The bytes of a piece, if it is kept.
+std::optional<std::vector<std::byte>> read(const PieceCache& cache, std::uint64_t number,
+                                           std::size_t size = kPiece) {
+  const auto held = cache.hold(number * kPiece, size);
+  if (held.keep == nullptr) return std::nullopt;
+  return std::vector<std::byte>(held.bytes.begin(), held.bytes.end());
+}
+
+void write(const PieceCache& cache, std::uint64_t number, const std::vector<std::byte>& bytes) {
+  cache.write(number * kPiece, bytes);
+}
+
 /// How many pieces of an object are kept. Each has to be right.
 std::uint64_t count_kept(const PieceCache& cache, std::uint64_t object, std::uint64_t pieces) {
   std::uint64_t kept = 0;
-  std::vector<std::byte> bytes(kPiece);
   for (std::uint64_t i = 0; i < pieces; ++i) {
-    if (!cache.read(i, bytes)) continue;
-    CHECK(bytes == piece_of(object, i));
+    const auto bytes = read(cache, i);
+    if (!bytes) continue;
+    CHECK(*bytes == piece_of(object, i));
     ++kept;
   }
   return kept;
@@ -62,33 +76,67 @@ TEST_CASE("piece cache: another one for the same version reads what was written,
   const TempDir dir;
   const CacheFolder folder{dir / "cache", 1 << 30};
   const std::uint64_t size = 2 * kPiece + 100;
-  const PieceCache writer(folder, "http://a/x", "version 1", size);
-  writer.write(1, piece_of(0, 1));
-  writer.write(2, piece_of(0, 2, 100));
-  const PieceCache reader(folder, "http://a/x", "version 1", size);
-  std::vector<std::byte> whole(kPiece), last(100);
-  CHECK(!reader.read(0, whole));
-  CHECK(reader.read(1, whole));
-  CHECK(whole == piece_of(0, 1));
-  CHECK(reader.read(2, last));
-  CHECK(last == piece_of(0, 2, 100));
-  CHECK(!PieceCache(folder, "http://a/x", "version 2", size).read(1, whole));
-  CHECK(!PieceCache(folder, "http://a/y", "version 1", size).read(1, whole));
+  const PieceCache writer(folder, "http://a/x version 1", size);
+  write(writer, 1, piece_of(0, 1));
+  write(writer, 2, piece_of(0, 2, 100));
+  const PieceCache reader(folder, "http://a/x version 1", size);
+  CHECK(!read(reader, 0));
+  CHECK(read(reader, 1) == piece_of(0, 1));
+  CHECK(read(reader, 2, 100) == piece_of(0, 2, 100));
+  CHECK(!reader.will_need({kPiece - 1, size}));
+  CHECK(reader.will_need({kPiece, size}));
+  CHECK(!read(PieceCache(folder, "http://a/x version 2", size), 1));
+  CHECK(!read(PieceCache(folder, "http://a/y version 1", size), 1));
 }
 
-TEST_CASE("piece cache: the folder stays within its bound, and the last object in use is kept") {
+TEST_CASE("piece cache: bytes of several pieces are there if all pieces are") {
+  const TempDir dir;
+  const CacheFolder folder{dir.path(), 1 << 30};
+  const PieceCache cache(folder, "x", 4 * kPiece);
+  auto both = piece_of(0, 1);
+  const auto second = piece_of(0, 2);
+  both.insert(both.end(), second.begin(), second.end());
+  cache.write(kPiece, both);
+  const auto held = cache.hold(kPiece + 10, kPiece);
+  REQUIRE(held.keep != nullptr);
+  CHECK(std::equal(held.bytes.begin(), held.bytes.end(), both.begin() + 10));
+  CHECK(cache.hold(kPiece - 1, 10).keep == nullptr);
+  CHECK(cache.hold(3 * kPiece - 1, 2).keep == nullptr);
+}
+
+TEST_CASE("piece cache: a damaged piece is not there until it is written again") {
+  const TempDir dir;
+  const CacheFolder folder{dir.path(), 1 << 30};
+  write(PieceCache(folder, "x", 2 * kPiece), 0, piece_of(0, 0));
+  for (const auto& file : std::filesystem::directory_iterator(dir.path())) {
+    std::fstream(file.path(), std::ios::in | std::ios::out | std::ios::binary).seekp(77).put('!');
+  }
+  const PieceCache cache(folder, "x", 2 * kPiece);
+  CHECK(!read(cache, 0));
+  write(cache, 0, piece_of(0, 0));
+  CHECK(read(cache, 0) == piece_of(0, 0));
+}
+
+TEST_CASE("piece cache: the folder stays within its bound, and what is held stays as it is") {
   const TempDir dir;
   constexpr std::uint64_t kPieces = 200, kMost = 40 * kPiece;
   const CacheFolder folder{dir.path(), kMost};
   for (std::uint64_t object = 0; object < 4; ++object) {
-    const PieceCache cache(folder, "http://a/" + std::to_string(object), "", kPieces * kPiece);
+    const PieceCache cache(folder, "http://a/" + std::to_string(object), kPieces * kPiece);
+    std::vector<dapple::detail::HeldBytes> held;
     for (std::uint64_t i = 0; i < kPieces; ++i) {
-      cache.write(i, piece_of(object, i));
+      write(cache, i, piece_of(object, i));
+      held.push_back(cache.hold(i * kPiece, kPiece));
       CHECK(taken(dir.path()) < 5 * kMost);  // looked at now and then, not for each piece
     }
     const std::uint64_t kept = count_kept(cache, object, kPieces);
     CHECK(kept > 0);
     CHECK(kept < kPieces);
+    for (std::uint64_t i = 0; i < kPieces; ++i) {
+      if (held[i].keep == nullptr) continue;
+      const auto right = piece_of(object, i);
+      CHECK(std::equal(right.begin(), right.end(), held[i].bytes.begin()));
+    }
   }
 }
 
@@ -112,9 +160,7 @@ TEST_CASE("piece cache: what an address had is remembered, and forgotten") {
 TEST_CASE("piece cache: a folder that is none is refused") {
   const TempDir dir;
   std::ofstream(dir / "file") << "x";
-  const auto error = test::error_of([&] {
-    PieceCache({dir / "file", 1 << 20}, "http://a/x", "", kPiece);
-  });
+  const auto error = test::error_of([&] { PieceCache({dir / "file", 1 << 20}, "x", kPiece); });
   REQUIRE(error);
   CHECK(error->code() == dapple::Errc::io);
 }

@@ -53,10 +53,11 @@ struct OpenOptions {
   /// False: the system loads single pages and prefetches nothing. For a few scattered cells of a
   /// file larger than memory; reading much of it becomes many times slower.
   bool read_ahead = true;
-  /// Of web addresses: a folder in which pieces of 64 KiB of objects are kept for all processes of
-  /// this machine, made if it is not there; empty: nothing is kept. An address that was opened
-  /// within the last minute is then opened without a request: in the version that it had, and never
-  /// in a mixture. A folder that cannot be used is left out, and `BlockedObject::note` says so.
+  /// Of what is far away, at web addresses or read by a `RangeReader` with a lasting name: a folder
+  /// in which pieces of 64 KiB of objects are kept for all processes of this machine, made if it is
+  /// not there; empty: nothing is kept. An address that was opened within the last minute is then
+  /// opened without a request: in the version that it had, and never in a mixture. A folder that
+  /// cannot be used is left out, and `BlockedObject::note` says so.
   std::filesystem::path cache{};
   /// About how much the pieces may take on disk; those used longest ago make room.
   std::uint64_t cache_bytes = std::uint64_t{10} << 30;

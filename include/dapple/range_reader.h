@@ -37,6 +37,10 @@ class RangeReader {
   /// returns the number of bytes in all. Any other number than was asked for is an error (io). Near
   /// ranges come as one, so that a request may be of many megabytes.
   virtual std::uint64_t read(std::span<const RangeRequest> requests) const = 0;
+
+  /// A name for these bytes, and for no others that there are or ever will be: an address with the
+  /// ETag of the object, say. With it, `OpenOptions::cache` keeps pieces; "": nothing is kept.
+  virtual std::string lasting_name() const { return {}; }
 };
 
 /// Objects by name. Slashes in names make folders. Any thread calls these functions, several at

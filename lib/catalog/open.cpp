@@ -42,7 +42,9 @@ SharedStore open_bytes(std::span<const std::byte> bytes, std::string name,
 
 SharedStore open_reader(std::shared_ptr<const RangeReader> reader, std::string name,
                         const OpenOptions& options) {
-  return detail::open_store(detail::reader_source(std::move(reader), std::move(name)), options);
+  return detail::open_store(
+      detail::reader_source(std::move(reader), std::move(name), detail::cache_of(options)),
+      options);
 }
 
 SharedStore open_object(const std::shared_ptr<const ObjectStore>& store, const std::string& name,

@@ -51,7 +51,7 @@ std::string_view path_of(std::string_view address) {
 }
 
 SourcePtr open_address(const std::string& address, const OpenOptions& options) {
-  const http::CacheFolder cache{options.cache, options.cache_bytes};
+  const CacheFolder cache = cache_of(options);
   const std::string_view path = path_of(address);
   const bool is_zarr = path.ends_with(".zarr");
   if (!is_zarr && !path.ends_with('/')) return http::open_address(address, cache);
@@ -88,9 +88,14 @@ SourcePtr open_source(const std::string& name, const OpenOptions& options) {
 SourcePtr open_in_store(const std::shared_ptr<const ObjectStore>& store, const std::string& name,
                         const OpenOptions& options) {
   if (store == nullptr) throw Error(Errc::invalid_argument, "there is no store to open from");
-  if (auto source = name.ends_with('/') ? nullptr : find_in_store(store, name)) return source;
+  const CacheFolder cache = cache_of(options);
+  if (auto source = name.ends_with('/') ? nullptr : find_in_store(store, name, cache)) {
+    return source;
+  }
   const std::string folder = name.empty() || name.ends_with('/') ? name : name + '/';
-  const auto find = [&](const std::string& file) { return find_in_store(store, folder + file); };
+  const auto find = [&](const std::string& file) {
+    return find_in_store(store, folder + file, cache);
+  };
   if (auto source = find_in_folder(folder.ends_with(".dds/"), options, find)) return source;
   for (;;) {
     const std::vector<std::string> names = store->list(folder);

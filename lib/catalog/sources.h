@@ -7,8 +7,14 @@
 
 #include "dapple/open.h"
 #include "lib/io/byte_source.h"
+#include "lib/io/piece_cache.h"
 
 namespace dapple::detail {
+
+/// Where pieces of what is far away are kept.
+inline CacheFolder cache_of(const OpenOptions& options) {
+  return {options.cache, options.cache_bytes};
+}
 
 /// Opens what has this name: the path of a file, an address, or a folder: a data set in its latest
 /// state, a member of a collection or a Zarr hierarchy. An address is one of a folder if its path

@@ -77,44 +77,95 @@ std::vector<Range> RangedSource::joined(std::span<const Range> ranges) const {
   return result;
 }
 
-/// What of a range is not kept. REQUIRES the lock.
-std::vector<Range> RangedSource::missing(const Range& range) const {
-  std::vector<Range> gaps;
-  std::uint64_t at = range.begin;
-  auto next = kept_.upper_bound(at);
-  if (next != kept_.begin()) at = std::max(at, std::prev(next)->second);
-  while (at < range.end) {
-    const std::uint64_t end = next == kept_.end() ? range.end : std::min(range.end, next->first);
-    if (at < end) gaps.push_back({at, end});
-    if (next == kept_.end()) break;
-    at = std::max(at, next->second);
-    ++next;
-  }
-  return gaps;
-}
-
 /// Keeps bytes that were fetched. Those that are kept already are not written again: others may be
 /// reading them. REQUIRES the lock.
 void RangedSource::put_kept(std::uint64_t offset, std::span<const std::byte> bytes) const {
-  const std::vector<Range> gaps = missing({offset, offset + bytes.size()});
-  for (const Range& gap : gaps) {
+  for (const Range& gap : kept_.missing({offset, offset + bytes.size()})) {
     std::memcpy(area() + gap.begin, bytes.data() + (gap.begin - offset), gap.size());
-    auto [place, added] = kept_.emplace(gap.begin, gap.end);
-    if (const auto next = std::next(place); next != kept_.end() && next->first == gap.end) {
-      place->second = next->second;
-      kept_.erase(next);
+    kept_.add(gap);
+  }
+}
+
+void RangedSource::use_cache(const CacheFolder& folder, const std::string& object) {
+  if (folder.path.empty() || size() == 0) return;
+  try {
+    cache_ = std::make_unique<const PieceCache>(folder, object, size());
+  } catch (const Error& e) {
+    set_note("the cache folder is not used: " + std::string(e.what()));
+  }
+}
+
+/// Bytes in the map of the cache; without a `keep` where they are not there, or where the first
+/// bytes are to be compared with fetched ones yet.
+HeldBytes RangedSource::in_cache(std::uint64_t offset, std::uint64_t n) const noexcept {
+  if (cache_ == nullptr || (presumed_ != nullptr && !compared_)) return {};
+  return cache_->hold(offset, n);
+}
+
+/// Pieces in a row that are not in the cache, as far as a part needs them.
+struct RangedSource::Gap {
+  Part part;
+  Range pieces;
+  std::vector<std::byte> around{};  // all of them, where they are more than the part
+};
+
+void RangedSource::get(std::span<const Part> parts) const {
+  if (cache_ == nullptr) return fetch(parts);
+  constexpr std::uint64_t kKept = PieceCache::kPiece;
+  std::vector<Gap> gaps;
+  for (const Part& part : parts) {
+    const std::uint64_t end = part.offset + part.to.size();
+    bool in_gap = false;
+    for (std::uint64_t at = part.offset; at < end;) {
+      const std::uint64_t piece = at / kKept, next = std::min(end, (piece + 1) * kKept);
+      const HeldBytes kept = cache_->hold(at, next - at);
+      if (kept.keep != nullptr) {
+        std::memcpy(part.to.data() + (at - part.offset), kept.data(), kept.size());
+        in_gap = false;
+      } else if (std::exchange(in_gap, true)) {
+        ++gaps.back().pieces.end;
+      } else {
+        gaps.push_back({part, {piece, piece + 1}});
+      }
+      at = next;
     }
-    if (place == kept_.begin()) continue;
-    if (const auto before = std::prev(place); before->second == place->first) {
-      before->second = place->second;
-      kept_.erase(place);
-    }
+  }
+  if (gaps.empty()) return;
+  std::vector<Part> wanted;
+  for (Gap& gap : gaps) {
+    const std::uint64_t begin = gap.pieces.begin * kKept;
+    const auto n = static_cast<std::size_t>(std::min(size(), gap.pieces.end * kKept) - begin);
+    const auto& [offset, to] = gap.part;
+    const bool inside = begin >= offset && begin - offset + n <= to.size();
+    if (!inside) gap.around.resize(n);
+    wanted.push_back(
+        {begin, inside ? to.subspan(static_cast<std::size_t>(begin - offset), n) : gap.around});
+  }
+  fetch(wanted);
+  for (std::size_t i = 0; i < gaps.size(); ++i) {
+    const auto& [begin, bytes] = wanted[i];
+    cache_->write(begin, bytes);
+    if (gaps[i].around.empty()) continue;
+    const auto& [offset, to] = gaps[i].part;
+    const std::uint64_t first = std::max(begin, offset);
+    const std::uint64_t last = std::min(begin + bytes.size(), offset + to.size());
+    std::memcpy(to.data() + (first - offset), bytes.data() + (first - begin),
+                static_cast<std::size_t>(last - first));
   }
 }
 
 void RangedSource::know(std::uint64_t offset, std::span<const std::byte> bytes) const {
-  const std::lock_guard lock(mutex_);
-  put_kept(offset, bytes);
+  {
+    const std::lock_guard lock(mutex_);
+    put_kept(offset, bytes);
+  }
+  // Only whole pieces, of which the last of all may be short.
+  constexpr std::uint64_t kKept = PieceCache::kPiece;
+  const std::uint64_t skipped = (kKept - offset % kKept) % kKept;
+  if (cache_ == nullptr || skipped >= bytes.size()) return;
+  bytes = bytes.subspan(static_cast<std::size_t>(skipped));
+  const bool ends = offset + skipped + bytes.size() == size();
+  cache_->write(offset + skipped, bytes.first(bytes.size() - (ends ? 0 : bytes.size() % kKept)));
 }
 
 /// Bytes that wait to be taken; nullptr when they are not among them. REQUIRES the lock.
@@ -137,12 +188,12 @@ std::vector<std::shared_ptr<RangedSource::Buffer>> RangedSource::fetched(
     parts.push_back({range.begin, {buffer->data, static_cast<std::size_t>(range.size())}});
   }
   if (presumed_ == nullptr || compared_) {
-    fetch(parts);
+    get(parts);
     return buffers;
   }
   std::vector<std::byte> first(static_cast<std::size_t>(presumed_->size));
   parts.push_back({0, first});
-  fetch(parts);
+  get(parts);
   compare_presumed(first);
   return buffers;
 }
@@ -150,7 +201,7 @@ std::vector<std::shared_ptr<RangedSource::Buffer>> RangedSource::fetched(
 void RangedSource::presume(std::span<const std::byte> first) {
   {
     const std::lock_guard lock(mutex_);
-    if (missing({0, first.size()}).empty()) return;
+    if (kept_.missing({0, first.size()}).empty()) return;
   }
   const auto buffer = std::make_shared<Buffer>(0, first.size());
   std::memcpy(buffer->data, first.data(), first.size());
@@ -174,12 +225,12 @@ const std::byte* RangedSource::keep(std::uint64_t offset, std::uint64_t n) const
   std::vector<Range> gaps;
   {
     const std::lock_guard lock(mutex_);
-    if (missing({offset, offset + n}).empty()) return area() + offset;
+    if (kept_.missing({offset, offset + n}).empty()) return area() + offset;
     if (const auto buffer = find_ahead(offset, n)) {
       put_kept(offset, {buffer->at(offset), static_cast<std::size_t>(n)});
       return area() + offset;
     }
-    gaps = missing(in_units({offset, offset + n}));
+    gaps = kept_.missing(in_units({offset, offset + n}));
   }
   const auto buffers = fetched(joined(gaps));
   const std::lock_guard lock(mutex_);
@@ -190,12 +241,13 @@ const std::byte* RangedSource::keep(std::uint64_t offset, std::uint64_t n) const
 }
 
 HeldBytes RangedSource::hold_anew(std::uint64_t offset, std::uint64_t n) const {
+  if (HeldBytes kept = in_cache(offset, n); kept.keep != nullptr) return kept;
   const auto size = static_cast<std::size_t>(n);
   std::shared_ptr<const Buffer> buffer;
   {
     const std::lock_guard lock(mutex_);
     buffer = find_ahead(offset, n);
-    if (buffer == nullptr && missing({offset, offset + n}).empty()) {
+    if (buffer == nullptr && kept_.missing({offset, offset + n}).empty()) {
       auto copy = std::make_shared<Buffer>(offset, n);
       if (n > 0) std::memcpy(copy->data, area() + offset, size);
       buffer = std::move(copy);
@@ -224,8 +276,10 @@ void RangedSource::will_need(std::span<const Range> ranges) const noexcept {
     std::vector<Range> wanted;
     std::uint64_t bytes = 0;
     for (const Range& range : joined(ranges)) {
+      if (cache_ != nullptr && cache_->will_need(range)) continue;
       const std::lock_guard lock(mutex_);
-      if (missing(range).empty() || find_ahead(range.begin, range.size()) != nullptr) continue;
+      if (kept_.missing(range).empty() || find_ahead(range.begin, range.size()) != nullptr)
+        continue;
       if (range.size() > habits_.ahead - bytes) break;
       bytes += range.size();
       wanted.push_back(range);

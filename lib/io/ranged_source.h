@@ -8,10 +8,13 @@
 #include <memory>
 #include <mutex>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "dapple/range_reader.h"
 #include "lib/io/byte_source.h"
+#include "lib/io/piece_cache.h"
+#include "lib/io/range_set.h"
 
 namespace dapple::detail {
 
@@ -20,7 +23,8 @@ inline constexpr std::uint64_t kMostRangedBytes = std::uint64_t{1} << 46;
 
 /// Keeps what `at` is asked for, in an area of addresses as large as the source that costs memory
 /// only where bytes were fetched; what `will_need` announces waits in memory until `hold` or `at`
-/// takes it. One fetch may serve many ranges.
+/// takes it. One fetch may serve many ranges. With a cache of the machine (piece_cache.h), bytes
+/// that are kept there are used where they are, and others are fetched in whole pieces and kept.
 class RangedSource : public ByteSource {
  public:
   ~RangedSource() override;
@@ -42,20 +46,26 @@ class RangedSource : public ByteSource {
   RangedSource(std::string name, const Identity& identity, const Habits& habits);
 
   using Part = RangeRequest;
-  /// Fetches all parts, at once as far as possible. Any thread. Throws io.
+  /// Fetches all parts from far away, at once as far as possible. Any thread. Throws io.
   virtual void fetch(std::span<const Part> parts) const = 0;
+  /// The same, looking in the cache first.
+  void get(std::span<const Part> parts) const;
+  /// Looks in a cache of `folder` from now on: `object` names these bytes, and no others that there
+  /// are or will be. Notes when the folder cannot be used. Set before this is shared.
+  void use_cache(const CacheFolder& folder, const std::string& object);
   /// Takes over bytes that came with something else, for example with the answer that told the
   /// size.
   void know(std::uint64_t offset, std::span<const std::byte> bytes) const;
 
  private:
   struct Buffer;
+  struct Gap;
   const std::byte* keep(std::uint64_t offset, std::uint64_t n) const override;
   HeldBytes hold_anew(std::uint64_t offset, std::uint64_t n) const override;
 
   Range in_units(const Range& range) const noexcept;
   std::vector<Range> joined(std::span<const Range> ranges) const;
-  std::vector<Range> missing(const Range& range) const;
+  HeldBytes in_cache(std::uint64_t offset, std::uint64_t n) const noexcept;
   void put_kept(std::uint64_t offset, std::span<const std::byte> bytes) const;
   std::shared_ptr<const Buffer> find_ahead(std::uint64_t offset, std::uint64_t n) const;
   std::vector<std::shared_ptr<Buffer>> fetched(std::span<const Range> ranges) const;
@@ -63,11 +73,12 @@ class RangedSource : public ByteSource {
   void compare_presumed(std::span<const std::byte> first) const;
 
   const Habits habits_;
+  std::unique_ptr<const PieceCache> cache_;    // null: none
   std::shared_ptr<const Buffer> presumed_;     // null: nothing is
   mutable std::atomic<bool> compared_{false};  // with what was fetched
   mutable std::mutex mutex_;  // guards what follows; not held while bytes are fetched
   mutable std::byte* area_ = nullptr;
-  mutable std::map<std::uint64_t, std::uint64_t> kept_;                   // begin -> end, disjoint
+  mutable RangeSet kept_;
   mutable std::map<std::uint64_t, std::shared_ptr<const Buffer>> ahead_;  // by first byte
   mutable std::vector<std::uint64_t> ahead_order_;                        // oldest first
   mutable std::uint64_t ahead_bytes_ = 0;

@@ -10,8 +10,8 @@ std::shared_ptr<ByteSource> open_source(const std::string& name, const OpenOptio
 }
 
 std::shared_ptr<ByteSource> open_in_store(const std::shared_ptr<const ObjectStore>& store,
-                                          const std::string& name, const OpenOptions&) {
-  return find_in_store(store, name);
+                                          const std::string& name, const OpenOptions& options) {
+  return find_in_store(store, name, cache_of(options));
 }
 
 }  // namespace dapple::detail

@@ -1,6 +1,9 @@
 """Objects that fsspec and obstore read: every answer is that of the same file here, or an error."""
 
+import http.server
 import pickle
+import re
+import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -130,6 +133,88 @@ def test_short_answers_and_foreign_exceptions(far):
     fs.fault = "raise"
     with pytest.raises(OSError, match="the line is down"):
         m[:]
+
+
+class Tagged(type(fsspec.filesystem("memory"))):
+    """Files with tags, as those of object stores, and a count of what is read."""
+
+    cachable = False
+    tag = "1"
+    reads = 0
+
+    def info(self, path, **options):
+        return {**super().info(path, **options), "ETag": self.tag, "created": None}
+
+    def cat_ranges(self, paths, *arguments, **options):
+        Tagged.reads += len(paths)
+        return super().cat_ranges(paths, *arguments, **options)
+
+
+def test_a_cache_keeps_what_a_file_system_has_a_tag_for(far, tmp_path):
+    data, a = far
+    in_memory(data)
+
+    def read(fs):
+        Tagged.reads = 0
+        assert np.array_equal(dp.open("/bucket/m.dbdf", fs=fs, cache=tmp_path)[:], a)
+        return Tagged.reads
+
+    assert read(Tagged()) > 1
+    assert read(Tagged()) == 0
+    changed, Tagged.tag = a + 1, "2"
+    dp.write(tmp_path / "n.dbdf", changed, tile=(150, 134), kind="dense", narrow=False)
+    in_memory((tmp_path / "n.dbdf").read_bytes())
+    a = changed
+    assert read(Tagged()) > 1
+    assert read(Tagged()) == 0
+
+
+def test_a_cache_keeps_nothing_whose_state_could_come_again(far, tmp_path):
+    data, a = far
+    for options in ({"fs": in_memory(data)}, {"store": in_store(data)}):
+        name = "/bucket/m.dbdf" if "fs" in options else "m.dbdf"
+        assert np.array_equal(dp.open(name, cache=tmp_path, **options)[:], a)
+    assert not list(tmp_path.glob("*.pieces"))
+
+
+class Answers(http.server.BaseHTTPRequestHandler):
+    """Serves ranges of what `server.data` is."""
+
+    def log_message(self, *_):
+        """Nothing."""
+
+    def do_HEAD(self):
+        self.do_GET()
+
+    def do_GET(self):
+        data = self.server.data
+        asked = re.fullmatch(r"bytes=(\d+)-(\d+)", self.headers["Range"] or "")
+        first, last = map(int, asked.groups()) if asked else (0, len(data) - 1)
+        self.send_response(206 if asked else 200)
+        self.send_header("Content-Range", f"bytes {first}-{last}/{len(data)}")
+        self.send_header("ETag", '"one"')
+        self.send_header("Last-Modified", "Mon, 01 Jan 2024 00:00:00 GMT")
+        self.send_header("Content-Length", str(last + 1 - first))
+        self.end_headers()
+        if self.command == "GET":
+            self.server.reads += 1
+            self.wfile.write(data[first : last + 1])
+
+
+def test_a_cache_keeps_what_a_store_has_a_tag_for(far, tmp_path):
+    data, a = far
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Answers) as server:
+        server.data = data
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        for expected in (True, False):
+            server.reads = 0
+            store = obstore.store.HTTPStore.from_url(
+                f"http://me:secret@127.0.0.1:{server.server_port}/", client_options={"allow_http": True}
+            )
+            m = dp.open("m.dbdf", store=store, cache=tmp_path)
+            assert np.array_equal(m[:], a)
+            assert (server.reads > 0) == expected
+        server.shutdown()
 
 
 def test_pickles_open_it_through_the_same_store(far, tmp_path):

@@ -90,9 +90,10 @@ def open(
             ``NAME (hidden N)``. `note` tells what was left out.
         fs: a file system of fsspec that has the file, with its credentials.
         store: a store of obstore that has it.
-        cache: of a web address, a folder that keeps pieces of objects, up to 10 GiB, for all
-            processes of this machine; an address that was opened within the last minute is opened
-            without a request, as it was then.
+        cache: a folder that keeps pieces of what is far away, up to 10 GiB, for all processes of
+            this machine: of web addresses, and of objects that a file system or store has a tag
+            for. A web address that was opened within the last minute is opened without a request,
+            as it was then.
 
     Returns:
         A `Matrix`, or a `Frame` where columns have labels and types of their own; a `Collection`

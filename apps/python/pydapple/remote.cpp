@@ -36,13 +36,15 @@ class Bytes {
 /// Calls read([(first, size), ...]), which gives bytes for each. What it raises is thrown.
 class PythonReader final : public dapple::RangeReader {
  public:
-  PythonReader(std::uint64_t size, nb::callable read) : size_(size), read_(std::move(read)) {}
+  PythonReader(std::uint64_t size, std::string name, nb::callable read)
+      : size_(size), name_(std::move(name)), read_(std::move(read)) {}
   ~PythonReader() override {
     const nb::gil_scoped_acquire acquire;  // threads of the library may be the last to let go
     read_.reset();
   }
 
   std::uint64_t size() const override { return size_; }
+  std::string lasting_name() const override { return name_; }
 
   std::uint64_t read(std::span<const dapple::RangeRequest> requests) const override {
     const nb::gil_scoped_acquire acquire;
@@ -62,6 +64,7 @@ class PythonReader final : public dapple::RangeReader {
 
  private:
   std::uint64_t size_;
+  std::string name_;
   nb::callable read_;
 };
 
@@ -79,6 +82,7 @@ class PythonStore final : public dapple::ObjectStore {
     const nb::object reader = store_.attr("find")(name);
     if (reader.is_none()) return nullptr;
     return std::make_shared<const PythonReader>(nb::cast<std::uint64_t>(reader.attr("size")),
+                                                nb::cast<std::string>(reader.attr("lasting_name")),
                                                 nb::cast<nb::callable>(reader.attr("read")));
   }
   std::vector<std::string> list(const std::string& folder) const override {

@@ -20,6 +20,11 @@ _AT_ONCE = 16  # requests
 _PIECE = 4 << 20  # bytes of a request: larger ranges are read side by side
 _TIMEOUT = 30.0  # seconds
 
+_TAGS = ("ETag", "etag", "e_tag", "version_id", "generation", "md5")  # of fsspec's `info`
+_DATES = ("mtime", "created", "LastModified")
+# What tells two stores apart whose buckets have one name.
+_PLACES = ("bucket", "container_name", "account_name", "endpoint", "endpoint_url", "base_url")
+
 Version = tuple[int, str]  # size, and what the store calls this state of the object
 Range = tuple[int, int]  # first byte, number of bytes
 
@@ -29,6 +34,7 @@ class Reader(Protocol):
 
     size: int
     version: Version
+    lasting_name: str  # of this state of the object, for all time; "" where there is none
 
     def read(self, ranges: Sequence[Range]) -> list[Any]:
         """The bytes of each range, in order. Raises OSError when the object was replaced."""
@@ -142,6 +148,8 @@ class _StoreReader:
             )
         self.size: int = head["size"]
         self.version: Version = (self.size, self._tag)
+        place = _place_of(store)
+        self.lasting_name = f"{place} {path} {self.version}" if place else ""
 
     def read(self, ranges: Sequence[Range]) -> list[Any]:
         """As `Reader.read`: several requests at once."""
@@ -188,8 +196,11 @@ class _FileReader:
     def __init__(self, fs: Any, path: str) -> None:
         self._name = path
         self._fs = fs
-        self.version = self._now()
+        self.version, is_tagged = self._now()
         self.size = self.version[0]
+        options = {**fs.storage_options, **(fs.storage_options.get("client_kwargs") or {})}
+        place = shown(fs.unstrip_protocol(path)), [options.get(key) for key in _PLACES]
+        self.lasting_name = f"{place} {self.version}" if is_tagged else ""
 
     def read(self, ranges: Sequence[Range]) -> list[Any]:
         """As `Reader.read`: one call of the file system, and one for the state."""
@@ -199,12 +210,13 @@ class _FileReader:
             got = self._fs.cat_ranges([self._name] * len(starts), starts, ends, on_error="raise")
         except Exception as error:
             raise _failed(self._name, error) from None
-        if self._now() != self.version:
+        if self._now()[0] != self.version:
             detail = "the object was replaced while it was read; open it again"
             raise from_code("io", detail, self._name, None, 0)
         return list(got)
 
-    def _now(self) -> Version:
+    def _now(self) -> tuple[Version, bool]:
+        """The state that the object has, and whether it is one that never comes again."""
         try:
             self._fs.invalidate_cache(self._fs._parent(self._name))
             about = self._fs.info(self._name)
@@ -214,8 +226,17 @@ class _FileReader:
             raise IsADirectoryError(self._name)
         if about.get("size") is None:
             raise UnsupportedError(f"{self._name}: this is no file of a known size")
-        keys = ("ETag", "etag", "e_tag", "version_id", "generation", "md5", "mtime", "created")
-        return int(about["size"]), repr([about.get(key) for key in (*keys, "LastModified")])
+        state = repr([about.get(key) for key in (*_TAGS, *_DATES)])
+        return (int(about["size"]), state), any(about.get(key) for key in _TAGS)
+
+
+def _place_of(store: Any) -> str:
+    """Tells a store of obstore from others, without secrets; "" for one of this machine."""
+    if isinstance(url := getattr(store, "url", None), str):
+        return shown(url)
+    if not (config := getattr(store, "config", None)):
+        return ""
+    return repr([type(store).__name__, store.prefix, *map(config.get, _PLACES)])
 
 
 def _in_pieces(get: Callable[[Range], Any], ranges: Sequence[Range], name: str) -> list[Any]:

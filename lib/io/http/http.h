@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "lib/io/byte_source.h"
-#include "lib/io/http/piece_cache.h"
+#include "lib/io/piece_cache.h"
 
 namespace dapple::detail::http {
 

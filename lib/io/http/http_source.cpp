@@ -15,7 +15,6 @@
 #include <utility>
 
 #include "dapple/error.h"
-#include "lib/base/bytes.h"
 #include "lib/io/http/http.h"
 
 namespace dapple::detail::http {
@@ -92,17 +91,6 @@ std::chrono::milliseconds pause_before(std::span<Exchange* const> again, unsigne
   return std::min(pause, kLongestPause);
 }
 
-/// Copies those of `bytes`, which start at `offset`, that are of a part.
-void copy_overlap(std::uint64_t offset, std::span<const std::byte> bytes,
-                  const RangeRequest& part) {
-  const std::uint64_t begin = std::max(offset, part.offset);
-  const std::uint64_t end = std::min(offset + bytes.size(), part.offset + part.to.size());
-  if (begin < end) {
-    std::memcpy(part.to.data() + (begin - part.offset), bytes.data() + (begin - offset),
-                static_cast<std::size_t>(end - begin));
-  }
-}
-
 }  // namespace
 
 /// Connections for one thread.
@@ -176,67 +164,6 @@ HttpSource::HttpSource(const CurlApi& curl, const std::string& address, const Ve
 HttpSource::~HttpSource() = default;
 
 void HttpSource::fetch(std::span<const Part> parts) const {
-  if (cache_ == nullptr) return fetch_from_server(parts);
-  try {
-    fetch_through_cache(parts);
-  } catch (const Error&) {  // the next to open the address shall ask for its version
-    PieceCache::forget(folder_, address_);
-    throw;
-  }
-}
-
-struct HttpSource::Gap {
-  Part part;
-  Range pieces;
-};
-
-void HttpSource::fetch_through_cache(std::span<const Part> parts) const {
-  constexpr std::uint64_t kKept = PieceCache::kPiece;
-  std::vector<Gap> gaps;
-  for (const Part& part : parts) {
-    const std::uint64_t end = (part.offset + part.to.size() + kKept - 1) / kKept;
-    bool in_gap = false;
-    for (std::uint64_t piece = part.offset / kKept; piece < end; ++piece) {
-      if (take_piece(piece, part)) {
-        in_gap = false;
-      } else if (std::exchange(in_gap, true)) {
-        ++gaps.back().pieces.end;
-      } else {
-        gaps.push_back({part, {piece, piece + 1}});
-      }
-    }
-  }
-  std::vector<std::vector<std::byte>> buffers;
-  std::vector<Part> wanted;
-  for (const Gap& gap : gaps) {
-    const std::uint64_t begin = gap.pieces.begin * kKept;
-    const std::uint64_t end = std::min(size(), gap.pieces.end * kKept);
-    wanted.push_back({begin, buffers.emplace_back(static_cast<std::size_t>(end - begin))});
-  }
-  fetch_from_server(wanted);
-  for (std::size_t i = 0; i < gaps.size(); ++i) {
-    const std::span<const std::byte> bytes = wanted[i].to;
-    for (std::uint64_t at = 0; at < bytes.size(); at += kKept) {
-      cache_->write((wanted[i].offset + at) / kKept,
-                    bytes.subspan(at, std::min<std::size_t>(kKept, bytes.size() - at)));
-    }
-    copy_overlap(wanted[i].offset, bytes, gaps[i].part);
-  }
-}
-
-bool HttpSource::take_piece(std::uint64_t piece, const Part& part) const {
-  const std::uint64_t begin = piece * PieceCache::kPiece;
-  const auto n = static_cast<std::size_t>(std::min(size() - begin, PieceCache::kPiece));
-  if (begin >= part.offset && begin - part.offset + n <= part.to.size()) {
-    return cache_->read(piece, part.to.subspan(static_cast<std::size_t>(begin - part.offset), n));
-  }
-  std::vector<std::byte> bytes(n);
-  if (!cache_->read(piece, bytes)) return false;
-  copy_overlap(begin, bytes, part);
-  return true;
-}
-
-void HttpSource::fetch_from_server(std::span<const Part> parts) const {
   std::vector<std::unique_ptr<Exchange>> exchanges;
   for (const Part& part : parts) {
     for (std::uint64_t done = 0; done < part.to.size(); done += kPiece) {
@@ -246,17 +173,11 @@ void HttpSource::fetch_from_server(std::span<const Part> parts) const {
           &version_));
     }
   }
-  if (!exchanges.empty()) connections_->run(exchanges);
-}
-
-void HttpSource::take(std::uint64_t offset, std::span<const std::byte> bytes) const {
-  know(offset, bytes);
-  if (cache_ == nullptr) return;
-  constexpr std::uint64_t kKept = PieceCache::kPiece;
-  const std::uint64_t end = offset + bytes.size();
-  for (std::uint64_t at = round_up(offset, kKept); at < end; at += kKept) {
-    const std::uint64_t n = std::min(kKept, size() - at);
-    if (n <= end - at) cache_->write(at / kKept, bytes.subspan(at - offset, n));
+  try {
+    connections_->run(exchanges);
+  } catch (const Error&) {  // the next to open the address shall ask for its version
+    PieceCache::forget(folder_, address_);
+    throw;
   }
 }
 
@@ -264,7 +185,7 @@ void HttpSource::know_end() const {
   const std::uint64_t begin = (size() - std::min(size(), kEnd)) / kEnd * kEnd;
   std::vector<std::byte> end(static_cast<std::size_t>(size() - begin));
   const Part part{begin, end};
-  if (!end.empty()) fetch({&part, 1});
+  if (!end.empty()) get({&part, 1});
   know(begin, end);
 }
 
@@ -272,14 +193,9 @@ std::string HttpSource::version_line() const {
   return std::to_string(version_.size) + '\n' + version_.etag + '\n' + version_.modified;
 }
 
-void HttpSource::use_cache(const CacheFolder& folder) {
+void HttpSource::keep_in(const CacheFolder& folder) {
   folder_ = folder;
-  if (folder.path.empty() || size() == 0) return;
-  try {
-    cache_ = std::make_unique<PieceCache>(folder, address_, version_line(), size());
-  } catch (const Error& e) {
-    set_note("the cache folder is not used: " + std::string(e.what()));
-  }
+  use_cache(folder, address_ + '\n' + version_line());
 }
 
 namespace {
@@ -308,7 +224,7 @@ std::shared_ptr<HttpSource> open_seen(const CurlApi& curl, const std::string& ad
   if (!version) return nullptr;
   try {
     auto source = std::make_shared<HttpSource>(curl, address, *version, connections);
-    source->use_cache(folder);
+    source->keep_in(folder);
     source->know_end();
     return source;
   } catch (const Error&) {  // replaced meanwhile: it has been forgotten
@@ -359,8 +275,8 @@ std::shared_ptr<HttpSource> find_at(const CurlApi& curl, const std::string& addr
                 "that it is replaced; download the file first");
   }
   auto source = std::make_shared<HttpSource>(curl, address, version, connections);
-  source->use_cache(folder);
-  source->take(got->first_byte(), std::span(bytes).first(got->received()));
+  source->keep_in(folder);
+  source->know(got->first_byte(), std::span(bytes).first(got->received()));
   if (!folder.path.empty()) PieceCache::see(folder, address, source->version_line());
   return source;
 }

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "lib/io/http/exchange.h"
-#include "lib/io/http/piece_cache.h"
 #include "lib/io/ranged_source.h"
 
 namespace dapple::detail::http {
@@ -44,29 +43,22 @@ class HttpSource final : public RangedSource {
   bool has_folder() const noexcept override { return true; }
   std::shared_ptr<ByteSource> beside(const std::string& name, std::uint64_t front) const override;
 
-  /// Looks for bytes in a cache of `folder` first, which without a path is none. Notes when that
-  /// cannot be used. Set before this is shared.
-  void use_cache(const CacheFolder& folder);
+  /// Keeps bytes in a cache of `folder`, which without a path is none. Set before this is shared.
+  void keep_in(const CacheFolder& folder);
   /// What tells this version of the object from others.
   std::string version_line() const;
   /// Takes over bytes that came with the answer that told the size.
-  void take(std::uint64_t offset, std::span<const std::byte> bytes) const;
+  using RangedSource::know;
   /// Fetches the last bytes, where indexes are. Throws io.
   void know_end() const;
 
  private:
-  /// Pieces in a row that are not in the cache, as far as a part needs them.
-  struct Gap;
   void fetch(std::span<const Part> parts) const override;
-  void fetch_through_cache(std::span<const Part> parts) const;
-  bool take_piece(std::uint64_t piece, const Part& part) const;
-  void fetch_from_server(std::span<const Part> parts) const;
 
   const CurlApi& curl_;
   const std::string address_;
   const Version version_;
   const std::shared_ptr<Connections> connections_;
-  std::unique_ptr<const PieceCache> cache_;
   CacheFolder folder_;
 };
 

@@ -27,14 +27,20 @@ std::uint64_t size_of_reader(const RangeReader* reader, const std::string& name)
 class ReaderSource final : public RangedSource {
  public:
   ReaderSource(std::shared_ptr<const RangeReader> reader, std::uint64_t size, std::string name,
-               std::shared_ptr<const ObjectStore> store)
+               std::shared_ptr<const ObjectStore> store, CacheFolder folder)
       : RangedSource(std::move(name), {size}, {.unit = kEnd, .gap = 256 << 10}),
         reader_(std::move(reader)),
-        store_(std::move(store)) {}
+        store_(std::move(store)),
+        folder_(std::move(folder)) {
+    if (const std::string object = reader_->lasting_name(); !object.empty()) {
+      use_cache(folder_, object);
+    }
+  }
 
   bool has_folder() const noexcept override { return store_ != nullptr; }
   std::shared_ptr<ByteSource> beside(const std::string& file, std::uint64_t) const override {
-    auto found = store_ != nullptr ? find_in_store(store_, folder_prefix(name()) + file) : nullptr;
+    auto found =
+        store_ != nullptr ? find_in_store(store_, folder_prefix(name()) + file, folder_) : nullptr;
     if (found != nullptr) found->set_check(check());
     return found;
   }
@@ -50,7 +56,7 @@ class ReaderSource final : public RangedSource {
         static_cast<std::size_t>(std::min(size() - first.size(), std::uint64_t{kEnd})));
     std::vector<Part> parts = {{0, first}};
     if (!last.empty()) parts.push_back({size() - last.size(), last});
-    fetch(parts);
+    get(parts);
     for (const Part& part : parts) know(part.offset, part.to);
   }
 
@@ -67,13 +73,15 @@ class ReaderSource final : public RangedSource {
 
   const std::shared_ptr<const RangeReader> reader_;
   const std::shared_ptr<const ObjectStore> store_;
+  const CacheFolder folder_;
 };
 
 std::shared_ptr<ByteSource> source_of(std::shared_ptr<const RangeReader> reader, std::string name,
-                                      std::shared_ptr<const ObjectStore> store) {
+                                      std::shared_ptr<const ObjectStore> store,
+                                      const CacheFolder& cache) {
   const std::uint64_t size = size_of_reader(reader.get(), name);
-  auto source =
-      std::make_shared<ReaderSource>(std::move(reader), size, std::move(name), std::move(store));
+  auto source = std::make_shared<ReaderSource>(std::move(reader), size, std::move(name),
+                                               std::move(store), cache);
   source->know_ends();
   return source;
 }
@@ -81,14 +89,14 @@ std::shared_ptr<ByteSource> source_of(std::shared_ptr<const RangeReader> reader,
 }  // namespace
 
 std::shared_ptr<ByteSource> reader_source(std::shared_ptr<const RangeReader> reader,
-                                          std::string name) {
-  return source_of(std::move(reader), std::move(name), nullptr);
+                                          std::string name, const CacheFolder& cache) {
+  return source_of(std::move(reader), std::move(name), nullptr, cache);
 }
 
 std::shared_ptr<ByteSource> find_in_store(std::shared_ptr<const ObjectStore> store,
-                                          const std::string& name) {
+                                          const std::string& name, const CacheFolder& cache) {
   auto reader = store->find(name);
-  return reader == nullptr ? nullptr : source_of(std::move(reader), name, std::move(store));
+  return reader == nullptr ? nullptr : source_of(std::move(reader), name, std::move(store), cache);
 }
 
 std::vector<std::string> folders_in_store(const ObjectStore& store, const std::string& folder) {
