@@ -6,11 +6,14 @@
 #include <oneapi/tbb/task_group.h>
 
 #include <atomic>
+#include <chrono>
 #include <fstream>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
+#include "lib/base/at_once.h"
 #include "tests/children.h"
 
 using namespace dapple::detail;
@@ -142,4 +145,30 @@ TEST_CASE("parallel: a loop of a task that was cancelled is not cut short") {
     parallel_for(100, 2, [&](std::uint64_t) { ++done; });
   });
   CHECK(done == 100);
+}
+
+TEST_CASE("at once: every number is called once, and an error ends the loop") {
+  std::vector<std::atomic<int>> calls(100);
+  std::atomic<int> running{0}, most{0};
+  at_once(calls.size(), [&](std::uint64_t i) {
+    const int now = ++running;
+    for (int seen = most; now > seen && !most.compare_exchange_weak(seen, now);) {
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    ++calls[i];
+    --running;
+  });
+  for (const auto& count : calls) CHECK(count == 1);
+  CHECK(most > 1);
+  CHECK(most <= static_cast<int>(kAtOnce));
+  std::atomic<int> begun{0};
+  CHECK_THROWS_WITH(at_once(1000,
+                            [&](std::uint64_t i) {
+                              ++begun;
+                              if (i == 5) throw std::runtime_error("five");
+                              std::this_thread::sleep_for(std::chrono::milliseconds(2));
+                            }),
+                    "five");
+  CHECK(begun < 1000);
+  at_once(0, [](std::uint64_t) { FAIL("there is nothing to call"); });
 }

@@ -22,16 +22,18 @@ constexpr std::string_view kStatePrefix = "dataset-";
 const OpenState& state_of(const Store& store) { return store.state<OpenState>(); }
 
 void confirm(const Store& store, std::uint64_t number, const Entry& e) {
-  const auto part = state_of(store).parts->part(e.offset >> kOffsetBits);
+  const PartFiles& parts = *state_of(store).parts;
   const bool recoded = store.driver().is_recoded != nullptr && is_recoded(store, e);
-  try {
-    dbdf::confirm_block(store, number, e, origin_of(*part, e, recoded));
-  } catch (const Error& error) {
-    throw Error(error.code(), error.file(), error.offset(),
-                error.detail() + "; the data set " + store.file().name() + " has it in the part " +
-                    part->file->name(),
-                error.option());
-  }
+  parts.with_part(e.offset, 0, [&](const std::shared_ptr<const OpenPart>& part) {
+    try {
+      dbdf::confirm_block(store, number, e, origin_of(*part, e, recoded));
+    } catch (const Error& error) {
+      throw Error(error.code(), error.file(), error.offset(),
+                  error.detail() + "; the data set " + store.file().name() +
+                      " has it in the part " + part->file->name(),
+                  error.option());
+    }
+  });
 }
 
 std::unique_ptr<const BlockStatsTable> find_stats(const Store& store) {

@@ -2,10 +2,14 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <map>
 #include <optional>
+#include <utility>
 #include <vector>
 
+#include "lib/base/at_once.h"
 #include "lib/dbdf/index_block.h"
+#include "lib/dbdf/read/open_dbdf.h"
 #include "lib/io/hash.h"
 #include "lib/io/local/local_file.h"
 #include "lib/io/owned_bytes.h"
@@ -29,6 +33,7 @@ std::shared_ptr<const OpenPart> open_part(const std::string& folder, const PartR
     file = open(part_name(record.id));
     if (file == nullptr) throw_io(name, "open", ENOENT);
     file->map_and_close();
+    dbdf::presume_header(*file);
   } catch (const Error& e) {
     throw Error(e.code(), e.file(), e.offset(),
                 e.detail() + "; it is a part of the data set " + state);
@@ -121,32 +126,49 @@ const std::byte* PartFiles::keep(std::uint64_t offset, std::uint64_t n) const {
   return part_of(offset, n, true)->file->at(byte_in_part(offset), n);
 }
 
+/// Closes the part that has this byte, unless some of it are kept. Whoever holds others keeps it.
+bool PartFiles::close(std::uint64_t offset) const {
+  const std::lock_guard lock(mutex_);
+  const auto slot = slots_.find(offset >> kOffsetBits);
+  if (slot == slots_.end() || slot->second.pinned) return false;
+  slots_.erase(slot);
+  return true;
+}
+
 HeldBytes PartFiles::hold_anew(std::uint64_t offset, std::uint64_t n) const {
-  const auto part = part_of(offset, n, false);
-  return hold_owned(*part->file, part, byte_in_part(offset), n);
+  return with_part(offset, n, [&](const std::shared_ptr<const OpenPart>& part) {
+    return hold_owned(*part->file, part, byte_in_part(offset), n);
+  });
 }
 
 void PartFiles::read_at(std::uint64_t offset, std::span<std::byte> out) const {
   part_of(offset, out.size(), false)->file->read_at(byte_in_part(offset), out);
 }
 
+/// Of parts far away, many are opened and asked at once.
 void PartFiles::will_need(std::span<const Range> ranges) const noexcept {
   try {
-    std::vector<Range> of_part;
-    for (std::size_t i = 0; i < ranges.size();) {
-      const std::uint64_t number = ranges[i].begin >> kOffsetBits;
-      of_part.clear();
-      for (; i < ranges.size() && ranges[i].begin >> kOffsetBits == number; ++i) {
-        const std::uint64_t begin = byte_in_part(ranges[i].begin);
-        of_part.push_back({begin, begin + ranges[i].size()});
-      }
-      const auto part = this->part(number);
-      const bool inside = std::all_of(of_part.begin(), of_part.end(), [&](const Range& range) {
-        return range.end <= part->file->size();
-      });
-      if (inside) part->file->will_need(of_part);
+    std::map<std::uint64_t, std::vector<Range>> wanted;  // by part
+    for (const Range& range : ranges) {
+      const std::uint64_t begin = byte_in_part(range.begin);
+      wanted[range.begin >> kOffsetBits].push_back({begin, begin + range.size()});
     }
-  } catch (...) {  // whoever needs the bytes gets the error
+    const std::vector<std::pair<std::uint64_t, std::vector<Range>>> of_parts(wanted.begin(),
+                                                                             wanted.end());
+    const auto ask = [&](std::uint64_t i) {
+      const auto& [number, of_part] = of_parts[i];
+      try {
+        const auto part = this->part(number);
+        const bool inside = std::all_of(of_part.begin(), of_part.end(), [&](const Range& range) {
+          return range.end <= part->file->size();
+        });
+        if (inside) part->file->will_need(of_part);
+      } catch (...) {  // whoever needs the bytes gets the error
+      }
+    };
+    if (fetches()) return at_once(of_parts.size(), ask);
+    for (std::uint64_t i = 0; i < of_parts.size(); ++i) ask(i);
+  } catch (...) {  // no memory
   }
 }
 

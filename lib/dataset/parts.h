@@ -41,6 +41,18 @@ class PartFiles final : public ByteSource {
   /// Opens it if it is not open. Throws io, corrupt.
   std::shared_ptr<const OpenPart> part(std::uint64_t number) const;
 
+  /// Calls f with the part that has these bytes, all of which have to be inside. An object far away
+  /// that was replaced by the same bytes has another tag: it is opened, and compared, anew.
+  template <class F>
+  auto with_part(std::uint64_t offset, std::uint64_t n, const F& f) const {
+    try {
+      return f(part_of(offset, n, false));
+    } catch (const Error& e) {
+      if (e.code() != Errc::io || !fetches() || !close(offset)) throw;
+    }
+    return f(part_of(offset, n, false));
+  }
+
   BytePlace place(std::uint64_t offset) const override;
   void read_at(std::uint64_t offset, std::span<std::byte> out) const override;
   void will_need(std::span<const Range> ranges) const noexcept override;
@@ -60,6 +72,7 @@ class PartFiles final : public ByteSource {
   };
   std::shared_ptr<const OpenPart> part_of(std::uint64_t offset, std::uint64_t n, bool pin) const;
   void close_least_used() const;
+  bool close(std::uint64_t offset) const;
   const std::byte* keep(std::uint64_t offset, std::uint64_t n) const override;
   HeldBytes hold_anew(std::uint64_t offset, std::uint64_t n) const override;
 

@@ -88,8 +88,8 @@ void Store::fetch(std::uint64_t number) const {
   Entry entry;
   watched(
       [&] {
-        if (!compared) ask_for({&number, 1});
         entry = index_.entry(number);
+        if (!compared) ask_for({&number, 1}, entry.cells());
         if (!compared) confirm_entry(number, entry);
       },
       &entry);

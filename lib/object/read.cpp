@@ -94,15 +94,17 @@ void Store::read_blocks(const Region& region, const Target& out, const ReadOptio
   const auto batch_at = [&](std::size_t first) {
     std::size_t end = first;
     for (std::uint64_t bytes = 0; end < all.size() && bytes < kBatchBytes; ++end) {
-      bytes += std::min(index_.entry(all[end]).bytes, kBatchBytes);
+      const Entry& e = index_.entry(all[end]);
+      const bool is_beside = driver_->will_need != nullptr;  // and has no bytes of its own
+      bytes += std::min(is_beside ? e.stored * size_of(e.value_type) : e.bytes, kBatchBytes);
     }
     return all.subspan(first, end - first);
   };
   auto batch = batch_at(0);
-  ask_for(batch);
+  ask_for(batch, region);
   for (std::size_t first = batch.size(); !batch.empty(); first += batch.size()) {
     const auto next = batch_at(first);
-    ask_for(next);
+    ask_for(next, region);
     const std::size_t steps = std::min(batch.size(), kSteps);
     parallel_for(steps, options.threads, [&](std::size_t i) {
       const std::size_t begin = i * batch.size() / steps, end = (i + 1) * batch.size() / steps;
@@ -175,7 +177,8 @@ void Store::entries_of_dense(const Entry& entry, const Part& part, CellRun& take
 // Prefetches exactly the bytes of these blocks. Otherwise a page fault makes the system read ahead
 // megabytes: ten times the bytes, and the time, for cold tiles of 512 KiB. Neighbours in the file
 // are requested together.
-void Store::ask_for(std::span<const std::uint64_t> numbers) const {
+void Store::ask_for(std::span<const std::uint64_t> numbers, const Region& region) const {
+  if (driver_->will_need != nullptr) return driver_->will_need(*this, numbers, region);
   constexpr std::uint64_t kPosition = 16;    // bytes before a block, sometimes on another page
   constexpr std::uint64_t kNear = 64 << 10;  // a gap that is cheaper to read than to leave out
   std::vector<Range> wanted;
@@ -198,7 +201,7 @@ void Store::ask_for(std::span<const std::uint64_t> numbers) const {
 void Store::prefetch(const Region& region) const {
   require_inside(region);
   blocks_->expect_reads();
-  ask_for(index_.touching(region));
+  ask_for(index_.touching(region), region);
 }
 
 }  // namespace dapple::detail

@@ -259,7 +259,7 @@ class Store {
   void remember(std::uint64_t number, const Entry& entry) const;
   CheckedBlocks::Even guess_even() const;
   Part confirmed_part(std::uint64_t number, const Entry& entry, const Region& region) const;
-  void ask_for(std::span<const std::uint64_t> numbers) const;
+  void ask_for(std::span<const std::uint64_t> numbers, const Region& region) const;
   void read_blocks(const Region& region, const Target& out, const ReadOptions& options) const;
   void fill_nan(const Target& out, const Region& region) const;
   void entries_of_dense(const Entry& entry, const Part& part, CellRun& take) const;

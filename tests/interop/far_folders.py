@@ -5,15 +5,17 @@
 
 What dapple prints of an address must be what it prints of the same folder or file on disk."""
 
+import json
 import os
 import pathlib
 import shutil
+import struct
 import subprocess
 import sys
 import zipfile
 
 from checks import run_checks
-from range_server import FOLDER, address, requests
+from range_server import FOLDER, address, most_waiting, requests
 
 DAPPLE = pathlib.Path(sys.argv[1]).resolve()
 ENVIRONMENT = {k: v for k, v in os.environ.items() if not k.lower().endswith("_proxy")}
@@ -117,6 +119,49 @@ def check_a_part_that_is_replaced_by_the_same_bytes(_):
     """Its tag changes after the first request: it is opened anew, and compared again."""
     same("get", address("replaced", "again", f"d/dataset-{last_state()}"), HERE / "d", "--rows", "0:9")
     assert asked("again") > 3, requests
+
+
+def write_sparse_zarr(folder):
+    """A CSR matrix of version 2 whose entries are in ten chunks, not compressed."""
+    arrays = {"data": ("<f8", "d", [r + c / 8 for r in range(100) for c in range(10)], 100),
+              "indices": ("<i4", "i", [c * 3 for _ in range(100) for c in range(10)], 100),
+              "indptr": ("<i4", "i", list(range(0, 1001, 10)), 101)}
+    folder.mkdir()
+    (folder / ".zgroup").write_text('{"zarr_format": 2}')
+    (folder / ".zattrs").write_text(
+        '{"encoding-type": "csr_matrix", "encoding-version": "0.1.0", "shape": [100, 30]}')
+    for name, (dtype, code, values, chunk) in arrays.items():
+        (folder / name).mkdir()
+        (folder / name / ".zarray").write_text(json.dumps({
+            "zarr_format": 2, "shape": [len(values)], "chunks": [chunk], "dtype": dtype, "order": "C",
+            "compressor": None, "filters": None, "fill_value": 0}))
+        for k in range(0, len(values), chunk):
+            (folder / name / str(k // chunk)).write_bytes(struct.pack(f"<{chunk}{code}", *values[k:k + chunk]))
+
+
+def check_parts_and_chunks_are_fetched_at_once(_):
+    same("get", address("slow", "parts", f"d/dataset-{last_state()}"), HERE / "d")
+    assert most_waiting["parts"] >= PARTS, most_waiting
+    for array, chunks in (("big", 6), ("sharded", 2)):
+        same("get", address("slow", array, "v3.zarr"), GOLDEN / "v3.zarr", "--array", array)
+        assert most_waiting[array] >= chunks, most_waiting
+    write_sparse_zarr(HERE / "sparse.zarr")
+    same("get", address("slow", "sparse", "sparse.zarr"), HERE / "sparse.zarr")
+    assert most_waiting["sparse"] >= 10, most_waiting
+
+
+def check_consolidated_metadata_of_version_2(_):
+    """What .zmetadata tells is not asked for again."""
+    keys = {}
+    for path in sorted((GOLDEN / "v2.zarr").rglob(".z*")):
+        keys[str(path.relative_to(GOLDEN / "v2.zarr"))] = json.loads(path.read_text())
+    shutil.copytree(GOLDEN / "v2.zarr", HERE / "known.zarr")
+    (HERE / "known.zarr" / ".zmetadata").write_text(
+        json.dumps({"zarr_consolidated_format": 1, "metadata": keys}))
+    for array in ("blosc", "zlib", "plain"):
+        same("get", address("plain", "known", "known.zarr"), GOLDEN / "v2.zarr", "--array", array)
+    assert not [path for path in requests if "/known/" in path and path.endswith((".zarray", ".zattrs"))], requests
+    refused(["blosc", "zlib", "plain"], "info", address("plain", "listed", "known.zarr"))
 
 
 def check_redirected_and_cached_parts(folder):

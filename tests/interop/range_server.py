@@ -12,6 +12,7 @@ import urllib.parse
 
 FOLDER = tempfile.TemporaryDirectory()
 requests = collections.Counter()  # by path: each check has paths of its own
+waiting, most_waiting = collections.Counter(), collections.Counter()  # at one time, by ID
 lock = threading.Lock()
 
 
@@ -65,6 +66,14 @@ class Server(http.server.BaseHTTPRequestHandler):
         if fault == "drop" and count <= 2:
             self.close_connection = True
             return self.connection.shutdown(socket.SHUT_RDWR)
+        if fault == "slow":
+            who = self.path.split("/")[2]
+            with lock:
+                waiting[who] += 1
+                most_waiting[who] = max(most_waiting[who], waiting[who])
+            time.sleep(0.3)
+            with lock:
+                waiting[who] -= 1
         if fault == "stall":
             time.sleep(40)
             return None
@@ -104,6 +113,8 @@ class Server(http.server.BaseHTTPRequestHandler):
 
 
 class Threads(http.server.ThreadingHTTPServer):
+    request_queue_size = 64
+
     def handle_error(self, *_):
         """Clients that go away are what this is about."""
 

@@ -1,5 +1,6 @@
 """Data sets: parts that many write, opened as one."""
 
+import errno
 import pickle
 
 import numpy as np
@@ -144,3 +145,11 @@ def test_dask_frames_are_stored_by_partitions(tmp_path):
     got = dp.open(tmp_path).to_pandas()
     assert got["a"].tolist() == table["a"].tolist()
     assert got["b"].astype(str).tolist() == table["b"].tolist()
+
+
+def test_a_part_that_is_gone_is_a_file_that_is_not_found(tmp_path):
+    dp.dataset.append(tmp_path / "d", np.ones((4, 4)), sync=False)
+    next((tmp_path / "d").glob("part-*")).unlink()
+    with pytest.raises(FileNotFoundError, match=r"part-.*; it is a part of the data set") as failed:
+        dp.open(tmp_path / "d")[:]
+    assert isinstance(failed.value, dp.Error) and failed.value.errno == errno.ENOENT

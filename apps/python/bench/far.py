@@ -103,6 +103,12 @@ class Slow(http.server.BaseHTTPRequestHandler):
                 self.wfile.write(file.read(last + 1 - first))
 
 
+class Threads(http.server.ThreadingHTTPServer):
+    """As a real server, it has room for connections that come at once."""
+
+    request_queue_size = 128
+
+
 def counted(work):
     """What it gave, and its requests, bytes, and time in delays of the server."""
     Slow.requests = Slow.sent = 0
@@ -133,6 +139,13 @@ def write_files(mebibytes):
     a = np.random.default_rng(1).random((rows, 8192), dtype="f4")
     dp.write(FOLDER / "m.dbdf", a, tile=(TILE, TILE), kind="dense", narrow=False, sync=False)
     dp.write(FOLDER / "r.dbdf", a[:TILE], tile=(TILE, TILE), kind="dense", narrow=False, sync=False)
+    parts = [
+        dp.dataset.write_part(
+            FOLDER / "d", a[row : row + TILE], at=(row, 0), tile=(TILE, TILE), sync=False
+        )
+        for row in range(0, rows, TILE)
+    ]
+    dp.dataset.commit(FOLDER / "d", parts, sync=False)
     z = zarr.create_array(
         FOLDER / "m.zarr", shape=a.shape, chunks=(TILE, TILE), dtype="f4", compressors=None
     )
@@ -195,6 +208,8 @@ def round_trips(a, address):
     high, wide = 10 * TILE - 2, 10 * TILE - 2
     for name, opened in (
         ("dapple", m),
+        ("data set of dapple", dp.open(address + "d/dataset-1")),
+        ("Zarr by dapple", dp.open(address + "m.zarr")),
         ("Zarr with obstore", from_zarr(address)),
         ("h5py with fsspec", from_hdf5(address)),
     ):
@@ -245,7 +260,7 @@ def main():
         a = write_files(mebibytes)
         address, process = nginx()
         throughput(a, address)
-        slow = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Slow)
+        slow = Threads(("127.0.0.1", 0), Slow)
         threading.Thread(target=slow.serve_forever, daemon=True).start()
         delayed = f"http://127.0.0.1:{slow.server_port}/"
         round_trips(a, delayed)

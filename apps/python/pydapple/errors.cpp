@@ -14,12 +14,13 @@ namespace pydapple {
 
 namespace {
 
-/// What the system said, as errno; 0 if it was not the system. Messages end in its words.
+/// What the system said, as errno; 0 if it was not the system. Messages end in its words, or go on
+/// after a semicolon.
 int errno_of(const dapple::Error& error) {
   if (error.option() == "overwrite") return EEXIST;
   if (error.code() != dapple::Errc::io) return 0;
   constexpr int most = 133;
-  const std::string_view detail = error.detail();
+  const std::string_view whole = error.detail(), detail = whole.substr(0, whole.find(';'));
   for (int number = 1; number <= most; ++number) {
     const std::string words = std::generic_category().message(number);
     if (detail.size() >= words.size() && detail.substr(detail.size() - words.size()) == words) {

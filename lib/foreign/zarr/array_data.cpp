@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "lib/base/at_once.h"
 #include "lib/base/bytes.h"
 #include "lib/base/half.h"
 #include "lib/cache/block_cache.h"
@@ -95,16 +96,32 @@ std::optional<Cells> ArrayData::chunk(std::uint64_t i, std::uint64_t j, bool kep
   if (kept) {
     found = block_cache().get(key, [&]() -> Cached {
       auto cells = load(i, j);
-      const std::size_t size = cells != nullptr ? cells->size() : 0;
+      if (cells == nullptr) cells = std::make_shared<const Bytes>();  // it is known not to be there
+      const std::size_t size = sizeof(Bytes) + cells->size();
       return {std::move(cells), size};
     });
   } else {
     found = block_cache().find(key);
     if (found.value == nullptr) found.value = load(i, j);
   }
-  if (found.value == nullptr) return std::nullopt;
-  const std::byte* const data = static_cast<const Bytes*>(found.value.get())->data();
-  return Cells{std::move(found.value), data + first_, row_step_, col_step_};
+  const auto* const bytes = static_cast<const Bytes*>(found.value.get());
+  if (bytes == nullptr || bytes->size() == 0) return std::nullopt;
+  return Cells{std::move(found.value), bytes->data() + first_, row_step_, col_step_};
+}
+
+void ArrayData::will_need(std::span<const ChunkPlace> chunks) const noexcept {
+  // Of larger chunks, few would stay in the cache until they are used.
+  constexpr std::uint64_t kMost = 8 << 20;
+  if (!fetches() || chunks.size() < 2 || metadata_.items() > kMost / metadata_.type.size) return;
+  try {
+    at_once(chunks.size(), [&](std::uint64_t k) {
+      try {
+        chunk(chunks[k].i, chunks[k].j, true);
+      } catch (const std::exception&) {  // whoever needs it asks again, and gets the error
+      }
+    });
+  } catch (const std::exception&) {  // no memory
+  }
 }
 
 /// The cells of a chunk in the order in which they are stored; null when it is not stored.
@@ -141,27 +158,27 @@ std::optional<ArrayData::Bytes> ArrayData::shard_part(const Extents& place,
     inside[d] = place[d] % counts[d];
   }
   key = key_of(shard);
-  const auto file = keys_->open(key, 0);
-  if (file == nullptr) return std::nullopt;
-  const Place found = (*shard_index(shard, key, *file))[number_of(inside, counts)];
+  const auto open = open_shard(shard, key);
+  if (open->file == nullptr) return std::nullopt;
+  const Place found = open->index[number_of(inside, counts)];
   if (found.offset == kMissing) return std::nullopt;
-  if (found.offset > file->size() || found.bytes > file->size() - found.offset) {
-    fail(key, "the shard became shorter while it was read");
-  }
-  return read_part(*file, found.offset, found.bytes);
+  return read_part(*open->file, found.offset, found.bytes);
 }
 
-std::shared_ptr<const ArrayData::ShardIndex> ArrayData::shard_index(const Extents& shard,
-                                                                    const std::string& key,
-                                                                    const ByteSource& file) const {
+/// A shard and where its chunks are, opened once.
+std::shared_ptr<const ArrayData::OpenShard> ArrayData::open_shard(const Extents& shard,
+                                                                  const std::string& key) const {
+  constexpr std::size_t kOpen = 1 << 20;  // so that the cache holds some hundreds
   const std::uint64_t i = shard[slice_.rows];
   const std::uint64_t j = slice_.cols == Slice::kNone ? 0 : shard[slice_.cols];
   const Cached kept = block_cache().get({index_number_, i * chunks_across_ + j}, [&]() -> Cached {
-    auto index = std::make_shared<const ShardIndex>(read_index(key, file));
-    const std::size_t size = index->size() * sizeof(Place);
-    return {std::move(index), size};
+    auto open = std::make_shared<OpenShard>();
+    open->file = keys_->open(key, 0);
+    if (open->file != nullptr) open->index = read_index(key, *open->file);
+    const std::size_t size = kOpen + open->index.size() * sizeof(Place);
+    return {std::move(open), size};
   });
-  return std::static_pointer_cast<const ShardIndex>(kept.value);
+  return std::static_pointer_cast<const OpenShard>(kept.value);
 }
 
 ArrayData::ShardIndex ArrayData::read_index(const std::string& key, const ByteSource& file) const {
@@ -258,7 +275,15 @@ void ArrayData::undo_types(Bytes& bytes) const {
 void ArrayData::read(Range items, std::byte* out) const {
   const std::size_t size = size_of(type());
   const std::uint64_t step = chunk_rows();
+  std::vector<ChunkPlace> ahead;
   for (std::uint64_t at = items.begin; at < items.end;) {
+    if (ahead.empty() && fetches()) {
+      for (std::uint64_t i = at / step; i <= (items.end - 1) / step && ahead.size() < kAtOnce;
+           ++i) {
+        ahead.push_back({i, 0});
+      }
+      will_need(ahead);
+    }
     const std::uint64_t i = at / step,
                         end = std::min(items.end, i * step + std::min(step, rows() - i * step));
     const bool whole = at == i * step && end - at == std::min(step, rows() - at);
@@ -271,6 +296,7 @@ void ArrayData::read(Range items, std::byte* out) const {
         std::memcpy(to + k * size, metadata_.fill.data(), size);
     }
     at = end;
+    if (!ahead.empty() && i == ahead.back().i) ahead.clear();
   }
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,6 +24,11 @@ struct Slice {
   Extents index;             // one for each dimension
   std::size_t rows = 0;      // the dimension of the rows
   std::size_t cols = kNone;  // of the columns; arrays of one dimension have one column
+};
+
+/// Which chunk of the slice: down and across.
+struct ChunkPlace {
+  std::uint64_t i, j;
 };
 
 /// Decoded cells of a chunk.
@@ -50,6 +56,10 @@ class ArrayData {
   /// Chunk (i, j) of the slice; nothing when all of it is the fill value. `kept`: for the next
   /// time, by the one cache. Throws corrupt, naming the key; io.
   std::optional<Cells> chunk(std::uint64_t i, std::uint64_t j, bool kept) const;
+  /// Chunks that will be needed: where they are far away, many are fetched at once, and kept by the
+  /// one cache.
+  void will_need(std::span<const ChunkPlace> chunks) const noexcept;
+  bool fetches() const noexcept { return keys_->fetches(); }
   /// Copies items of an array of one dimension.
   void read(Range items, std::byte* out) const;
   /// The strings of an array of one dimension. Throws corrupt.
@@ -63,6 +73,10 @@ class ArrayData {
     std::uint64_t offset, bytes;
   };
   using ShardIndex = std::vector<Place>;
+  struct OpenShard {
+    std::shared_ptr<const ByteSource> file;  // null: there is none
+    ShardIndex index;
+  };
 
   static std::uint64_t extent(const Extents& of, std::size_t dimension) noexcept {
     return dimension == Slice::kNone ? 1 : of[dimension];
@@ -72,8 +86,7 @@ class ArrayData {
   std::shared_ptr<const Bytes> load(std::uint64_t i, std::uint64_t j) const;
   std::optional<Bytes> stored_chunk(const Extents& place, std::string& key) const;
   std::optional<Bytes> shard_part(const Extents& place, std::string& key) const;
-  std::shared_ptr<const ShardIndex> shard_index(const Extents& shard, const std::string& key,
-                                                const ByteSource& file) const;
+  std::shared_ptr<const OpenShard> open_shard(const Extents& shard, const std::string& key) const;
   ShardIndex read_index(const std::string& key, const ByteSource& file) const;
   void check_overlap(const std::string& key, const ShardIndex& index, Range room) const;
   void undo_steps(Bytes& bytes, const std::string& key) const;

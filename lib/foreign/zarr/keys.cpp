@@ -22,6 +22,7 @@ class FolderKeys final : public Keys {
   std::shared_ptr<ByteSource> open(const std::string& key, std::uint64_t whole) const override {
     return metadata_->beside(key, whole);
   }
+  bool fetches() const noexcept override { return metadata_->fetches(); }
   std::vector<std::string> children(const std::string& path) const override {
     return metadata_->folders_beside(path);
   }
@@ -65,6 +66,7 @@ class ArchiveKeys final : public Keys {
     const zip::Contents contents = zip::contents_of(file_, std::array{&found->second});
     return window_source(contents.file, contents.members[0], shown(key));
   }
+  bool fetches() const noexcept override { return file_->fetches(); }
   std::vector<std::string> children(const std::string& path) const override {
     const std::string prefix = path.empty() ? "" : path + '/';
     std::vector<std::string> names;

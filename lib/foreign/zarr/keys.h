@@ -24,6 +24,8 @@ class Keys {
   /// The value of a key; null when there is none. `whole`: how many bytes it may take if all of it
   /// is wanted; 0: only its end, or little of it. Throws io.
   virtual std::shared_ptr<ByteSource> open(const std::string& key, std::uint64_t whole) const = 0;
+  /// True when values have to be fetched.
+  virtual bool fetches() const noexcept = 0;
   /// The names of what may be nodes directly under a path, in order.
   virtual std::vector<std::string> children(const std::string& path) const = 0;
   /// A key for messages.
