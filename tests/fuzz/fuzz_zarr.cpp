@@ -29,6 +29,7 @@ class OneArray final : public zarr::Keys {
     if (key.starts_with(".z") && !meta) return nullptr;
     return memory_source(std::as_bytes(std::span(meta ? metadata_ : chunk_)), shown(key));
   }
+  bool fetches() const noexcept override { return false; }
   std::vector<std::string> children(const std::string&) const override { return {}; }
 
  private:
