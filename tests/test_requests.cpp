@@ -92,3 +92,49 @@ TEST_CASE("requests: a region is fetched at once, a tile again from memory") {
         static_cast<float>((316 * kSide + 700) % 1000) + 384.25f);
   fetched.require(0, 0, 0);
 }
+
+TEST_CASE("requests: a search asks for many blocks at once") {
+  const test::TempDir dir;
+  const Matrix matrix = Matrix::open(large_matrix(dir));
+  std::uint64_t wanted = 0;
+  for (std::uint32_t row = 0; row < kSide; row += 384) {
+    const std::uint64_t cells = std::uint64_t{std::min(384u, kSide - row)} * kSide;
+    for (std::uint64_t i = 0; i < cells; ++i) wanted += i % 1000 + row >= 500;
+  }
+  const Fetched fetched(matrix);
+  CHECK(count_where(matrix, Condition::above(500)) == wanted);
+  fetched.require(10, 12, 24 << 20);  // of two bands of eleven tiles
+}
+
+TEST_CASE("requests: rows of sparse blocks are asked for many blocks at once") {
+  constexpr std::uint32_t kRows = 2048, kTile = 256;
+  const test::TempDir dir;
+  auto writer = MatrixWriter::create(dir / "s.dbdf", kRows, kSide, ValueType::f32,
+                                     {.tile = TileShape{kTile, kTile}, .narrow = false});
+  std::vector<float> cells(std::size_t{kTile} * kTile);
+  for (std::uint32_t row = 0; row < kRows; row += kTile) {
+    for (std::uint32_t col = 0; col < kSide; col += kTile) {
+      for (std::uint32_t i = 0; i < cells.size(); ++i) {
+        const std::uint32_t r = row + i / kTile, c = col + i % kTile;
+        cells[i] = (7 * r + 3 * c) % 5 == 0 ? static_cast<float>(r + c) + 0.5f : 0.0f;
+      }
+      writer.put<float>({row, col}, {cells.data(), kTile, kTile});
+    }
+  }
+  writer.finish();
+  const Matrix matrix = Matrix::open(dir / "s.dbdf");
+  REQUIRE(matrix.counts().csr == (kRows / kTile) * (kSide / kTile));
+  REQUIRE(matrix.store().file().size() > 12 << 20);
+  const Fetched fetched(matrix);
+  const auto csr = matrix.read_csr<float>({{0, kRows}, {0, kSide}});
+  fetched.require(12, 300, 16 << 20);  // headers, then two batches of blocks
+  std::uint64_t at = 0;
+  for (std::uint32_t r = 0; r < kRows; ++r) {
+    for (std::uint32_t c = 0; c < kSide; ++c) {
+      if ((7 * r + 3 * c) % 5 != 0) continue;
+      REQUIRE(csr.col_idx[at] == c);
+      REQUIRE(csr.values[at++] == static_cast<float>(r + c) + 0.5f);
+    }
+  }
+  CHECK(csr.row_ptr[kRows] == at);
+}

@@ -75,15 +75,13 @@ void search(const Store& store, const Region& region, const Interval& interval, 
   if (region.empty()) return;
   Band band;
   const BlockStatsTable* const known = store.block_stats();
-  const auto visit = [&](std::uint64_t number, const Entry& e, const Part& part) {
+  const auto visit = [&](std::uint64_t, const Entry& e, const Part& part) {
     if (verdict(interval, e, store.schema().value_type) != Skipped::no) return;
-    if (known != nullptr && rules_out(interval, (*known)[number])) return;
     look_at(store, e, part, band, kernel);
   };
-  if (known == nullptr || !store.index().grid()) {
-    return store.for_each_block(region, {absent}, visit);
-  }
+  if (known == nullptr) return store.for_each_block(region, {absent}, visit);
   // Not even the headers of blocks that are ruled out are compared.
+  store.require_covered(region, absent);
   std::vector<std::uint64_t> wanted;
   for (const std::uint64_t number : store.index().touching(region)) {
     if (!rules_out(interval, (*known)[number])) wanted.push_back(number);

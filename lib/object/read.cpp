@@ -92,13 +92,7 @@ void Store::read_blocks(const Region& region, const Target& out, const ReadOptio
   constexpr std::uint64_t kBatchBytes = 32 << 20;
   constexpr std::size_t kSteps = 64;  // that threads take, in each batch
   const auto batch_at = [&](std::size_t first) {
-    std::size_t end = first;
-    for (std::uint64_t bytes = 0; end < all.size() && bytes < kBatchBytes; ++end) {
-      const Entry& e = index_.entry(all[end]);
-      const bool is_beside = driver_->will_need != nullptr;  // and has no bytes of its own
-      bytes += std::min(is_beside ? e.stored * size_of(e.value_type) : e.bytes, kBatchBytes);
-    }
-    return all.subspan(first, end - first);
+    return first_of(all.subspan(first), kBatchBytes);
   };
   auto batch = batch_at(0);
   ask_for(batch, region);
@@ -177,17 +171,24 @@ void Store::entries_of_dense(const Entry& entry, const Part& part, CellRun& take
 // Prefetches exactly the bytes of these blocks. Otherwise a page fault makes the system read ahead
 // megabytes: ten times the bytes, and the time, for cold tiles of 512 KiB. Neighbours in the file
 // are requested together.
-void Store::ask_for(std::span<const std::uint64_t> numbers, const Region& region) const {
-  if (driver_->will_need != nullptr) return driver_->will_need(*this, numbers, region);
+void Store::ask_for(std::span<const std::uint64_t> numbers, const Region& region,
+                    Needs needs) const {
+  if (driver_->will_need != nullptr) {  // blocks without headers
+    if (needs == Needs::cells) driver_->will_need(*this, numbers, region);
+    return;
+  }
   constexpr std::uint64_t kPosition = 16;    // bytes before a block, sometimes on another page
+  constexpr std::uint64_t kHeader = 64;      // no header has more
   constexpr std::uint64_t kNear = 64 << 10;  // a gap that is cheaper to read than to leave out
   std::vector<Range> wanted;
   for (const std::uint64_t number : numbers) {
-    if (checked_.was_compared(number) && !blocks_->fetches()) continue;
+    const bool has_to_fetch = blocks_->fetches() && needs == Needs::cells;
+    if (checked_.was_compared(number) && !has_to_fetch) continue;
     const Entry e = index_.entry(number);
     if (blocks_->fetches() && block_cache().find({blocks_->number(), e.offset}).value) continue;
     if (e.offset > blocks_->size() || e.bytes > blocks_->size() - e.offset) continue;
-    const Range bytes{e.offset - std::min(e.offset, kPosition), e.offset + e.bytes};
+    const std::uint64_t n = needs == Needs::headers ? std::min(e.bytes, kHeader) : e.bytes;
+    const Range bytes{e.offset - std::min(e.offset, kPosition), e.offset + n};
     if (!wanted.empty() && bytes.begin >= wanted.back().begin &&
         bytes.begin <= wanted.back().end + kNear) {
       wanted.back().end = std::max(wanted.back().end, bytes.end);
@@ -196,6 +197,31 @@ void Store::ask_for(std::span<const std::uint64_t> numbers, const Region& region
     }
   }
   blocks_->will_need(wanted);
+}
+
+/// Blocks from the first on, of which the last one ends, or all end, about so many bytes.
+std::span<const std::uint64_t> Store::first_of(std::span<const std::uint64_t> numbers,
+                                               std::uint64_t most) const {
+  std::size_t n = 0;
+  for (std::uint64_t bytes = 0; n < numbers.size() && bytes < most; ++n) {
+    const Entry e = index_.entry(numbers[n]);
+    const bool is_beside = driver_->will_need != nullptr;  // and has no bytes of its own
+    bytes += std::min(is_beside ? e.stored * size_of(e.value_type) : e.bytes, most);
+  }
+  return numbers.first(n);
+}
+
+std::size_t Store::ask_for_some(std::span<const std::uint64_t> numbers, const Region& region,
+                                Needs needs) const {
+  // Several threads may do this at once, and what they ask for has to wait in memory. Of blocks so
+  // small that nothing between their headers is worth leaving out, all is fetched for these.
+  constexpr std::uint64_t kBytes = 8 << 20, kBytesOfHeaders = 32 << 20;
+  if (!blocks_->fetches()) return numbers.size();
+  auto some = first_of(numbers, kBytes);
+  if (some.size() == numbers.size()) needs = Needs::cells;
+  if (needs == Needs::headers) some = first_of(numbers, kBytesOfHeaders);
+  ask_for(some, region, needs);
+  return some.size();
 }
 
 void Store::prefetch(const Region& region) const {

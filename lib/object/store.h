@@ -34,6 +34,9 @@ class RowAccess;
 class RowCountsTable;
 struct HeldRows;
 
+/// Larger than any object.
+inline constexpr Region kEverywhere{{0, ~std::uint64_t{0}}, {0, ~std::uint64_t{0}}};
+
 class Store {
  public:
   /// `blocks` is where the bytes of blocks are, if not in `file`, which has all else.
@@ -160,14 +163,20 @@ class Store {
             }));
   }
 
+  /// What of blocks is read, and therefore asked for where they are far away.
+  enum class Needs { headers, cells };
   /// Calls f(number, entry, part) for every block that shares cells with `region`, in ascending
   /// order of positions, after comparing it with its header; `part` is what they share.
   template <class F>
-  void for_each_block(const Region& region, const ReadOptions& options, const F& f) const {
+  void for_each_block(const Region& region, const ReadOptions& options, const F& f,
+                      Needs needs = Needs::cells) const {
     const auto blocks = watched([&] { return covering(region, options.absent); });
-    watched_blocks(blocks.numbers, [&](std::uint64_t number, const Entry& entry) {
-      f(number, entry, confirmed_part(number, entry, region));
-    });
+    watched_blocks(
+        blocks.numbers,
+        [&](std::uint64_t number, const Entry& entry) {
+          f(number, entry, confirmed_part(number, entry, region));
+        },
+        region, needs);
   }
 
   /// The statistics of blocks in the file, compared with their hash; nullptr when there are none.
@@ -201,6 +210,10 @@ class Store {
   RowAccess& row_access() const;
 
   void prefetch(const Region& region) const;
+  /// Asks for some of these blocks, from the first on, if they are far away, and returns how many:
+  /// the caller reads them next, and then asks again. All of them elsewhere.
+  std::size_t ask_for_some(std::span<const std::uint64_t> numbers, const Region& region,
+                           Needs needs = Needs::cells) const;
 
   /// Runs `f`, which reads the file. When the file is guarded and was truncated or changed, throws
   /// io whatever `f` returned or threw, naming `block` if there is one.
@@ -210,15 +223,19 @@ class Store {
   }
   /// Runs f(number, entry) for these blocks, one after the other, and checks that the file is
   /// intact once for many small ones: a check costs as much as reading a block of some kilobytes.
+  /// Of those far away, what they need in `region` is asked for, some blocks at a time.
   template <class F>
-  void watched_blocks(std::span<const std::uint64_t> numbers, const F& f) const {
+  void watched_blocks(std::span<const std::uint64_t> numbers, const F& f,
+                      const Region& region = kEverywhere, Needs needs = Needs::cells) const {
     constexpr std::uint64_t kUnchecked = 256 << 10;  // bytes
+    std::size_t asked = 0;
     while (!numbers.empty()) {
+      if (asked == 0) asked = ask_for_some(numbers, region, needs);
       Entry entry;
       std::size_t n = 0;
       watched(
           [&] {
-            for (std::uint64_t bytes = 0; n < numbers.size() && bytes < kUnchecked; ++n) {
+            for (std::uint64_t bytes = 0; n < asked && bytes < kUnchecked; ++n) {
               entry = index_.entry(numbers[n]);
               f(numbers[n], std::as_const(entry));
               bytes += std::min(entry.bytes, kUnchecked);
@@ -226,6 +243,7 @@ class Store {
           },
           &entry);
       numbers = numbers.subspan(n);
+      asked -= n;
     }
   }
   void require_intact(const Entry* block = nullptr) const;
@@ -259,7 +277,10 @@ class Store {
   void remember(std::uint64_t number, const Entry& entry) const;
   CheckedBlocks::Even guess_even() const;
   Part confirmed_part(std::uint64_t number, const Entry& entry, const Region& region) const;
-  void ask_for(std::span<const std::uint64_t> numbers, const Region& region) const;
+  void ask_for(std::span<const std::uint64_t> numbers, const Region& region,
+               Needs needs = Needs::cells) const;
+  std::span<const std::uint64_t> first_of(std::span<const std::uint64_t> numbers,
+                                          std::uint64_t bytes) const;
   void read_blocks(const Region& region, const Target& out, const ReadOptions& options) const;
   void fill_nan(const Target& out, const Region& region) const;
   void entries_of_dense(const Entry& entry, const Part& part, CellRun& take) const;

@@ -50,7 +50,19 @@ void RowStream::list_blocks(std::size_t run, Absent absent) {
         expected_ += std::ceil(static_cast<double>(entry.stored) *
                                (static_cast<double>(part.rows.size()) / entry.rows) *
                                (static_cast<double>(part.cols.size()) / entry.cols));
-      });
+      },
+      Store::Needs::headers);
+}
+
+/// Asks for blocks that are used next, where they are far away.
+void RowStream::ask_ahead() {
+  constexpr std::size_t kLook = 1024;
+  asked_ = members_.size();
+  if (!store_.blocks().fetches()) return;
+  std::vector<std::uint64_t> numbers;
+  const std::size_t end = std::min(members_.size(), loaded_ + kLook);
+  for (std::size_t i = loaded_; i < end; ++i) numbers.push_back(members_[i].number);
+  asked_ = loaded_ + store_.ask_for_some(numbers, {rows_, kEverywhere.cols});
 }
 
 std::uint64_t RowStream::expected() const noexcept {
@@ -94,6 +106,7 @@ bool RowStream::update_active() {
   }
   const std::size_t before = active_.size();
   for (; loaded_ < members_.size() && members_[loaded_].first_row <= row_; ++loaded_) {
+    if (loaded_ == asked_) ask_ahead();
     add_active(members_[loaded_]);
   }
   if (active_.size() > before) {

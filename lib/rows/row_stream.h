@@ -100,6 +100,7 @@ class RowStream {
   };
 
   void list_blocks(std::size_t run, Absent absent);
+  void ask_ahead();
   bool update_active();
   void add_active(const Member& member);
   std::uint64_t next_row(const Active& active) const;
@@ -121,6 +122,7 @@ class RowStream {
   std::uint64_t done_ = 0;       // entries of blocks with a cursor in bands so far
   std::vector<Member> members_;  // by first row
   std::size_t loaded_ = 0;       // of them
+  std::size_t asked_ = 0;        // of them, where they are far away
   std::uint64_t row_;            // of the object: those above it are done
   std::vector<Active> active_;   // by column
 };
