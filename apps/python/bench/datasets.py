@@ -1,10 +1,12 @@
 """Data sets: opening, committing and appending, in processor time and on the clock.
 
-    datasets.py [FOLDER]        default: a temporary one; about 1 GB
+    datasets.py [FOLDER]        default: a temporary one; about 5 GB
 
-Each line says what it stands for; every answer is checked.
+Each line says what it stands for; every answer is checked. Zarr, Parquet and Lance do the same beside it where they
+are installed: a shard, a file or a fragment for a part.
 """
 
+import importlib.metadata
 import os
 import resource
 import shutil
@@ -32,10 +34,11 @@ def seconds(work, times=5):
     return best
 
 
-def say(what, best, goal):
+def say(what, best, goal=""):
     """Print a line."""
     clock, used = best
-    print(f"{what:<58} {clock * 1e3:9.2f} ms {used * 1e3:9.2f} ms cpu   goal {goal}")
+    line = f"{what:<58} {clock * 1e3:9.2f} ms {used * 1e3:9.2f} ms cpu"
+    print(f"{line}   goal {goal}" if goal else line)
 
 
 def many_parts(folder):
@@ -84,12 +87,149 @@ def appending(folder):
     assert np.array_equal(m[-1_000:], rows)
 
 
+class Zarr:
+    """An array of version 3."""
+
+    name = "zarr"
+
+    def __init__(self, folder):
+        import zarr
+
+        self.module, self.folder = zarr, folder
+
+    def write(self, parts, rows, cols):
+        """Parts below each other, a shard for each; narrow ones in bands of rows."""
+        made = self.module.create_array(
+            self.folder,
+            shape=(len(parts) * rows, cols),
+            dtype="f8",
+            shards=(rows, cols),
+            chunks=(TILE, TILE) if cols > 128 else (1_000, cols),
+            compressors=None,
+        )
+        for i, part in enumerate(parts):
+            made[i * rows : (i + 1) * rows] = part
+
+    def rows(self, begin, end):
+        """These rows of the first columns, from a new start."""
+        return self.module.open_array(self.folder, mode="r")[begin:end, :TILE]
+
+    def append(self, rows):
+        """Rows below."""
+        self.module.open_array(self.folder, mode="r+").append(rows)
+
+
+class Parquet:
+    """A folder of files, a column for each of ours."""
+
+    name = "pyarrow"
+
+    def __init__(self, folder):
+        import pyarrow
+        import pyarrow.dataset
+        import pyarrow.parquet
+
+        self.module, self.folder = pyarrow, folder
+        os.mkdir(folder)
+
+    def write(self, parts, rows, cols):
+        """A file for each part."""
+        for part in parts:
+            self.append(part)
+
+    def rows(self, begin, end):
+        """These rows of the first columns, from a new start."""
+        found = self.module.dataset.dataset(self.folder, format="parquet")
+        table = found.scanner(columns=[str(c) for c in range(TILE)]).take(list(range(begin, end)))
+        return np.stack([column.to_numpy() for column in table.columns], axis=1)
+
+    def append(self, rows):
+        """One more file."""
+        table = self.module.table({str(c): column for c, column in enumerate(rows.T)})
+        name = f"part-{len(os.listdir(self.folder)):06}.parquet"
+        self.module.parquet.write_table(table, os.path.join(self.folder, name))
+
+
+class Lance:
+    """A data set with a list of values for each row."""
+
+    name = "lance"
+
+    def __init__(self, folder):
+        os.environ.setdefault("LANCE_LOG", "error")  # it warns of each new data set
+        import lance
+        import pyarrow
+
+        self.module, self.arrow, self.folder = lance, pyarrow, folder
+
+    def table(self, rows):
+        """Rows as lists."""
+        values = self.arrow.array(rows.ravel())
+        return self.arrow.table(
+            {"x": self.arrow.FixedSizeListArray.from_arrays(values, rows.shape[1])}
+        )
+
+    def write(self, parts, rows, cols):
+        """A fragment for each part."""
+        tables = map(self.table, parts)
+        fragments = [
+            one
+            for table in tables
+            for one in self.module.fragment.write_fragments(table, self.folder)
+        ]
+        operation = self.module.LanceOperation.Overwrite(self.table(parts[0]).schema, fragments)
+        self.module.LanceDataset.commit(self.folder, operation)
+
+    def rows(self, begin, end):
+        """These rows of the first columns, from a new start."""
+        found = self.module.dataset(self.folder).take(list(range(begin, end)))["x"]
+        return np.array(found.to_pylist())[:, :TILE]
+
+    def append(self, rows):
+        """One more fragment."""
+        self.module.write_dataset(self.table(rows), self.folder, mode="append")
+
+
+def peers(home):
+    """The same work by others, with a part, shard, file or fragment for each 1,000 tiles."""
+    rng = np.random.default_rng(1)
+    rows, cols = 25 * TILE, 40 * TILE
+    block, large = rng.random((rows, cols)), rng.random((100_000, 128))
+    for peer in (Zarr, Parquet, Lance):
+        try:
+            many, grows = (
+                peer(os.path.join(home, f"{peer.name}-{what}")) for what in ("many", "grows")
+            )
+        except ImportError:
+            print(f"{peer.name} is not installed")
+            continue
+        name = f"{peer.name} {importlib.metadata.version('pylance' if peer is Lance else peer.name)}"
+        many.write([block + i for i in range(PARTS)], rows, cols)
+        place = [0]
+
+        def first_tile(many=many, place=place):
+            place[0] += 1
+            at = 37 * place[0] % PARTS
+            got = many.rows(at * rows, at * rows + TILE)
+            assert np.array_equal(got, (block + at)[:TILE, :TILE])
+
+        say(f"{name}: open 1,000 parts, and read a first tile", seconds(first_tile))
+        grows.write([large] * 10, *large.shape)
+        say(
+            f"{name}: append of 1,000 rows of 128 to 1 GB",
+            seconds(lambda grows=grows: grows.append(large[:1_000])),
+        )
+        assert np.array_equal(grows.rows(1_000_990, 1_001_000), large[990:1_000, :TILE])
+
+
 def main():
     """Print all."""
     home = sys.argv[1] if len(sys.argv) > 1 else tempfile.mkdtemp()
+    os.makedirs(home, exist_ok=True)
     try:
         many_parts(os.path.join(home, "many"))
         appending(os.path.join(home, "grows"))
+        peers(home)
     finally:
         shutil.rmtree(home)
 
