@@ -271,6 +271,25 @@ void RangedSource::read_at(std::uint64_t offset, std::span<std::byte> out) const
   if (!out.empty()) std::memcpy(out.data(), held.data(), out.size());
 }
 
+/// Bytes wait from now on. Others that are among them are dropped: they would hide them. REQUIRES
+/// the lock.
+void RangedSource::put_ahead(const std::shared_ptr<const Buffer>& buffer) const {
+  auto place = ahead_.lower_bound(buffer->offset);
+  while (place != ahead_.end() && place->first - buffer->offset < buffer->size) {
+    const Buffer& other = *place->second;
+    if (other.size > buffer->size - (other.offset - buffer->offset)) {
+      ++place;
+      continue;
+    }
+    ahead_bytes_ -= other.size;
+    std::erase(ahead_order_, other.offset);
+    place = ahead_.erase(place);
+  }
+  if (!ahead_.emplace(buffer->offset, buffer).second) return;  // a larger one has them
+  ahead_order_.push_back(buffer->offset);
+  ahead_bytes_ += buffer->size;
+}
+
 void RangedSource::will_need(std::span<const Range> ranges) const noexcept {
   try {
     std::vector<Range> wanted;
@@ -287,16 +306,7 @@ void RangedSource::will_need(std::span<const Range> ranges) const noexcept {
     if (wanted.empty()) return;
     const auto buffers = fetched(wanted);
     const std::lock_guard lock(mutex_);
-    for (const auto& buffer : buffers) {
-      auto& place = ahead_[buffer->offset];
-      if (place != nullptr) {
-        ahead_bytes_ -= place->size;
-      } else {
-        ahead_order_.push_back(buffer->offset);
-      }
-      place = buffer;
-      ahead_bytes_ += buffer->size;
-    }
+    for (const auto& buffer : buffers) put_ahead(buffer);
     std::size_t gone = 0;
     for (; ahead_bytes_ > habits_.ahead && gone < ahead_order_.size(); ++gone) {
       const auto place = ahead_.find(ahead_order_[gone]);

@@ -68,6 +68,7 @@ class RangedSource : public ByteSource {
   HeldBytes in_cache(std::uint64_t offset, std::uint64_t n) const noexcept;
   void put_kept(std::uint64_t offset, std::span<const std::byte> bytes) const;
   std::shared_ptr<const Buffer> find_ahead(std::uint64_t offset, std::uint64_t n) const;
+  void put_ahead(const std::shared_ptr<const Buffer>& buffer) const;
   std::vector<std::shared_ptr<Buffer>> fetched(std::span<const Range> ranges) const;
   std::byte* area() const;
   void compare_presumed(std::span<const std::byte> first) const;
