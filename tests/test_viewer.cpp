@@ -37,8 +37,14 @@ TEST_CASE("viewer: only what a page asks for is understood") {
   }
   CHECK(parse_target("/secret/", "secret"));
   CHECK(parse_target("/secret/2/meta", "secret")->version == 2);
-  for (const char* target : {"", "/", "/secret", "/secre/", "/secreT/", "/secret/2", "/secret/meta",
-                             "/secret/../secret/", "secret/", "/secret//meta"}) {
+  CHECK(!parse_target("/secret/2/meta", "secret")->member);
+  CHECK(parse_target("/secret/of/7/", "secret")->member == 7);
+  CHECK(!parse_target("/secret/of/7/", "secret")->resource);
+  CHECK(parse_target("/secret/of/0/2/meta", "secret")->version == 2);
+  for (const char* target :
+       {"", "/", "/secret", "/secre/", "/secreT/", "/secret/2", "/secret/meta",
+        "/secret/../secret/", "secret/", "/secret//meta", "/secret/of/", "/secret/of/1",
+        "/secret/of/01/", "/secret/of/x/", "/secret/of/1/of/2/"}) {
     CAPTURE(target);
     CHECK(!parse_target(target, "secret"));
   }

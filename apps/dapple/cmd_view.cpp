@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <memory>
+#include <string>
+#include <vector>
 
+#include "dapple/collection.h"
 #include "ending.h"
 #include "input.h"
 #include "page.h"
@@ -19,16 +22,17 @@ namespace dapple::cli {
 
 namespace {
 
-std::unique_ptr<viewer::Resources> open_resources(const Input& input, const Console& console) {
+std::unique_ptr<viewer::Resources> open_resources(const Input& input, const Console& console,
+                                                  const std::string& name) {
   const viewer::ResourceOptions options{.threads = console.threads};
   if (input.is_stream()) {
     const auto object = open_input(input, console);
-    return std::make_unique<viewer::Resources>(object, object, input.name(), options);
+    return std::make_unique<viewer::Resources>(object, object, name, options);
   }
   Input looking = input;
   looking.options.read_ahead = false;
   return std::make_unique<viewer::Resources>(open_input(input, console),
-                                             open_input(looking, console), input.name(), options);
+                                             open_input(looking, console), name, options);
 }
 
 void read_all(viewer::Resources& resources, std::string_view name, const Console& console) {
@@ -37,14 +41,35 @@ void read_all(viewer::Resources& resources, std::string_view name, const Console
       [&](std::uint64_t done, std::uint64_t total) { progress.update(done, total); });
 }
 
+/// The object itself, or every member of a collection of which none was chosen.
+std::vector<viewer::Shown> all_shown(const Input& input, bool exact, const Console& console) {
+  const auto shown = [&](const Input& one, const std::string& name, const std::string& path) {
+    const auto open_it = [one, name, exact, &console] {
+      auto resources = open_resources(one, console, name.empty() ? one.name() : name);
+      if (exact) read_all(*resources, resources->name(), console);
+      return resources;
+    };
+    return viewer::Shown{name, open_it, path};
+  };
+  std::vector<viewer::Shown> all;
+  const bool choose = input.options.array.empty() && !input.is_stream();
+  for (const std::string& member : choose ? list_members(input.file) : std::vector<std::string>{}) {
+    const auto place = find_member(input.file + '/' + member);
+    Input one = input;
+    one.options.array = member;
+    all.push_back(shown(one, member, place ? place->file.string() : input.file));
+  }
+  for (const std::string& member :
+       choose ? list_json_members(input.file) : std::vector<std::string>{}) {
+    all.push_back({member, {}, {}});
+  }
+  if (all.empty()) all.push_back(shown(input, "", input.is_stream() ? "" : input.file));
+  return all;
+}
+
 void serve(const Input& input, bool exact, std::uint16_t port, Console& console) {
   Ending ending;
-  const auto open_it = [&] {
-    auto resources = open_resources(input, console);
-    if (exact) read_all(*resources, input.name(), console);
-    return resources;
-  };
-  viewer::Server server(open_it, input.is_stream() ? "" : input.file);
+  viewer::Server server(all_shown(input, exact, console), input.name());
   const std::string address = server.listen(port);
   ending.serve();
   console.out.print("{}\n", address);
@@ -59,7 +84,7 @@ void write_page(const Input& input, const Destination& destination, const Consol
                      printable(destination.path) + "'");
   }
   require_replaceable(destination);
-  const auto resources = open_resources(input, console);
+  const auto resources = open_resources(input, console, input.name());
   say_note(input, resources->object(), console);
   read_all(*resources, destination.path, console);
   const viewer::WholePage made = viewer::whole_page(*resources);
@@ -121,11 +146,13 @@ const Verb kViewVerb = {
     "a page in the browser, from the whole to single cells",
     "Prints the address of a page and serves it until it is interrupted: on this machine\n"
     "only, and only to those who have the address. A file that is replaced meanwhile is\n"
-    "opened anew when the page is loaded again.\n"
+    "opened anew when the page is loaded again. Of a collection it shows the table of contents,\n"
+    "and the members from there.\n"
     "\n"
     "Nothing is read before somebody looks at it. Where that would take long, the page shows\n"
     "what the index knows and some samples, and says so. --exact reads every cell once first.\n",
     "  dapple view ratings.dbdf\n"
+    "  dapple view pbmc.dds\n"
     "  dapple view ratings.dbdf --exact --port 8080\n"
     "  dapple view ratings.dbdf -o ratings.html\n",
     run_view};

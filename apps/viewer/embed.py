@@ -54,8 +54,8 @@ def sorted_by_kind(names):
 
 def write_parts(out, *names):
     """The page of `dapple view`, as C++, in parts that not all of its pages need."""
-    html, (style, table_style), (sheet,), (table, sums), _, scripts = sorted_by_kind(names)
-    parts = {"kPageHtml": read(html).replace("@OPEN@", ""), "kPageStyle": joined([style]), "kPageScript": joined(scripts),
+    html, (style, table_style), (sheet, contents), (table, sums), _, scripts = sorted_by_kind(names)
+    parts = {"kPageHtml": read(html).replace("@OPEN@", ""), "kContentsHtml": read(contents), "kPageStyle": joined([style]), "kPageScript": joined(scripts),
              "kTableHtml": read(sheet), "kTableStyle": joined([table_style]), "kTableScript": joined(table),
              "kSumScript": joined(sums)}
     pathlib.Path(out).write_text('#include "page_parts.h"\n\nnamespace dapple::viewer {\n\n'
@@ -66,7 +66,7 @@ def write_parts(out, *names):
 def write_page(out, *names):
     """The page for files at any address, which needs no server of ours."""
     html, styles, (sheet, form), (table, sums), modules, scripts = sorted_by_kind(names)
-    marks = {"TITLE": "dapple", "POLICY": POLICY, "NONCE": "", "DATA": "{}", "OPEN": read(form), "SHEET": read(sheet),
+    marks = {"TITLE": "dapple", "HOME": "", "POLICY": POLICY, "NONCE": "", "DATA": "{}", "OPEN": read(form), "SHEET": read(sheet),
              "STYLE": joined(styles[:1]), "TABLESTYLE": joined(styles[1:]), "TABLESCRIPT": joined(table), "SUMSCRIPT": joined(sums),
              "SCRIPT": without_comments(reader_of(modules)) + joined(scripts)}
     page = re.sub("@(" + "|".join(marks) + ")@", lambda mark: marks[mark.group(1)], read(html))

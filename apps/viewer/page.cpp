@@ -4,6 +4,8 @@
 
 #include <memory>
 #include <new>
+#include <span>
+#include <utility>
 #include <variant>
 
 #include "base64.h"
@@ -33,24 +35,11 @@ std::string escaped(std::string_view text) {
   return html;
 }
 
-/// The template with what its marks stand for.
-std::string filled(const Resources& resources, std::string_view policy, std::string_view nonce,
-                   std::string_view data) {
-  const bool frame = std::holds_alternative<Frame>(resources.variant());
-  const auto of_frames = [&](std::string_view part) { return std::string(frame ? part : ""); };
-  const std::pair<std::string_view, std::string> marks[] = {
-      {"@TITLE@", escaped(resources.name())},
-      {"@POLICY@", std::string(policy)},
-      {"@SHEET@", of_frames(kTableHtml)},
-      {"@TABLESTYLE@", of_frames(kTableStyle)},
-      {"@TABLESCRIPT@", of_frames(kTableScript)},
-      {"@SUMSCRIPT@", std::string(policy.empty() ? "" : kSumScript)},
-      {"@NONCE@", std::string(nonce)},
-      {"@STYLE@", std::string(kPageStyle)},
-      {"@DATA@", std::string(data)},
-      {"@SCRIPT@", std::string(kPageScript)}};
+using Mark = std::pair<std::string_view, std::string>;
+
+/// A template with what its marks stand for.
+std::string filled(std::string_view rest, std::span<const Mark> marks) {
   std::string page;
-  std::string_view rest = kPageHtml;
   while (!rest.empty()) {
     const std::size_t at = rest.find('@');
     page += rest.substr(0, at);
@@ -72,6 +61,57 @@ std::string filled(const Resources& resources, std::string_view policy, std::str
   return page;
 }
 
+std::string page_of(const Resources& resources, std::string_view policy, std::string_view nonce,
+                    std::string_view data, const std::string& home) {
+  const bool frame = std::holds_alternative<Frame>(resources.variant());
+  const auto of_frames = [&](std::string_view part) { return std::string(frame ? part : ""); };
+  const Mark marks[] = {{"@TITLE@", escaped(resources.name())},
+                        {"@HOME@", home},
+                        {"@POLICY@", std::string(policy)},
+                        {"@SHEET@", of_frames(kTableHtml)},
+                        {"@TABLESTYLE@", of_frames(kTableStyle)},
+                        {"@TABLESCRIPT@", of_frames(kTableScript)},
+                        {"@SUMSCRIPT@", std::string(policy.empty() ? "" : kSumScript)},
+                        {"@NONCE@", std::string(nonce)},
+                        {"@STYLE@", std::string(kPageStyle)},
+                        {"@DATA@", std::string(data)},
+                        {"@SCRIPT@", std::string(kPageScript)}};
+  return filled(kPageHtml, marks);
+}
+
+std::string attribute(const std::string& nonce) { return " nonce=\"" + nonce + '"'; }
+
+std::string size_text(std::uint64_t bytes) {
+  constexpr std::string_view kUnits[] = {"KiB", "MiB", "GiB", "TiB"};
+  if (bytes < 1024) return std::to_string(bytes) + " B";
+  double size = static_cast<double>(bytes) / 1024;
+  std::size_t unit = 0;
+  for (; size >= 1024 && unit + 1 < std::size(kUnits); ++unit) size /= 1024;
+  const auto tenths = static_cast<std::uint64_t>(size * 10 + 0.5);
+  return std::to_string(tenths / 10) + '.' + std::to_string(tenths % 10) + ' ' +
+         std::string(kUnits[unit]);
+}
+
+std::string contents_row(const ContentsLine& line) {
+  const std::string name = escaped(line.name);
+  std::string row = "<tr><th scope=\"row\">";
+  row += line.resources == nullptr ? name : "<a href=\"" + line.address + "\">" + name + "</a>";
+  row += "</th>";
+  if (line.resources == nullptr) {
+    return row + "<td colspan=\"5\">" + (line.fault.empty() ? "JSON" : escaped(line.fault)) +
+           "</td></tr>\n";
+  }
+  const BlockedObject& object = line.resources->object();
+  const auto* const matrix = std::get_if<Matrix>(&line.resources->variant());
+  const std::string cells[] = {
+      matrix != nullptr ? "matrix" : "frame", std::to_string(object.rows()),
+      std::to_string(object.cols()),
+      matrix != nullptr ? std::string(dapple::name(matrix->value_type())) : "",
+      size_text(object.bytes())};
+  for (const std::string& cell : cells) row += "<td>" + cell + "</td>";
+  return row + "</tr>\n";
+}
+
 }  // namespace
 
 std::string deflated(std::string_view bytes, int level) {
@@ -84,9 +124,23 @@ std::string deflated(std::string_view bytes, int level) {
   return out;
 }
 
-std::string live_page(const Resources& resources, const std::string& base,
-                      const std::string& nonce) {
-  return filled(resources, "", " nonce=\"" + nonce + "\"", "{\"base\":\"" + base + "\"}");
+std::string live_page(const Resources& resources, const std::string& base, const std::string& nonce,
+                      const std::string& collection) {
+  const std::string home =
+      collection.empty() ? "" : "<a href=\"../../\">" + escaped(collection) + "</a> / ";
+  return page_of(resources, "", attribute(nonce), "{\"base\":\"" + base + "\"}", home);
+}
+
+std::string contents_page(const std::string& title, const std::vector<ContentsLine>& lines,
+                          const std::string& nonce) {
+  std::string rows;
+  for (const ContentsLine& line : lines) rows += contents_row(line);
+  const Mark marks[] = {{"@TITLE@", escaped(title)},
+                        {"@NONCE@", attribute(nonce)},
+                        {"@STYLE@", std::string(kPageStyle)},
+                        {"@COUNT@", std::to_string(lines.size())},
+                        {"@MEMBERS@", rows}};
+  return filled(kContentsHtml, marks);
 }
 
 WholePage whole_page(const Resources& resources) {
@@ -136,7 +190,7 @@ WholePage whole_page(const Resources& resources) {
   constexpr std::string_view kPolicy =
       "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src "
       "'unsafe-inline'; style-src 'unsafe-inline'\">";
-  return {filled(resources, kPolicy, "", data),
+  return {page_of(resources, kPolicy, "", data, ""),
           sides != "null" || object.rows() == 0 || object.cols() == 0};
 }
 

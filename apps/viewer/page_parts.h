@@ -8,5 +8,6 @@ namespace dapple::viewer {
 extern const std::string_view kPageHtml, kPageStyle, kPageScript;
 extern const std::string_view kTableHtml, kTableStyle, kTableScript;  // of frames only
 extern const std::string_view kSumScript;                             // of pages without a server
+extern const std::string_view kContentsHtml;                          // of collections
 
 }  // namespace dapple::viewer

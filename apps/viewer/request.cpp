@@ -117,6 +117,8 @@ std::string name_of(const Resource& r) {
   return "blocks/" + std::to_string(r.zoom) + '.' + place;
 }
 
+std::string member_address(std::uint64_t k) { return "of/" + std::to_string(k) + '/'; }
+
 std::optional<std::string_view> without_token(std::string_view target,
                                               std::string_view token) noexcept {
   if (target.size() < token.size() + 2 || target[0] != '/') return std::nullopt;
@@ -134,6 +136,11 @@ std::optional<Target> parse_target(std::string_view given, std::string_view toke
   if (!rest) return std::nullopt;
   std::string_view target = *rest;
   Target found;
+  if (take(target, "of/")) {
+    std::uint64_t k = 0;
+    if (!take_number(target, k) || !take(target, "/")) return std::nullopt;
+    found.member = k;
+  }
   if (target.empty()) return found;
   if (!take_number(target, found.version) || !take(target, "/")) return std::nullopt;
   found.resource = parse_resource(target);

@@ -34,11 +34,16 @@ struct Resource {
 std::optional<Resource> parse_resource(std::string_view name);
 std::string name_of(const Resource& resource);
 
-/// A request's target, which is "/TOKEN/", the page, or "/TOKEN/VERSION/RESOURCE".
+/// A request's target, which is "/TOKEN/", the page, or "/TOKEN/VERSION/RESOURCE"; of member K of a
+/// collection "/TOKEN/of/K/" and "/TOKEN/of/K/VERSION/RESOURCE".
 struct Target {
+  std::optional<std::uint64_t> member;
   std::uint64_t version = 0;
   std::optional<Resource> resource;  // none: the page
 };
+
+/// The address of a member's page, relative to that of the collection's.
+std::string member_address(std::uint64_t k);
 
 /// What follows "/TOKEN/" in a target; nothing where another token is. The time it takes tells
 /// nothing about the token.

@@ -39,13 +39,50 @@ class Server::Impl {
     friend bool operator==(const Identity&, const Identity&) = default;
   };
 
+  /// An object, opened when somebody first looks at it, and again when its file was replaced.
+  class Exhibit {
+   public:
+    explicit Exhibit(Shown shown) : shown_(std::move(shown)), identity_(shown_.path) {}
+
+    const std::string& name() const noexcept { return shown_.name; }
+    bool is_listed_only() const noexcept { return !shown_.open; }
+
+    struct State {
+      std::shared_ptr<Resources> resources;
+      std::uint64_t version;
+    };
+    /// As its file is now.
+    State now() {
+      const std::lock_guard lock(mutex_);
+      const Identity seen(shown_.path);
+      if (current_ == nullptr || seen != identity_) {
+        if (current_ != nullptr) ++version_;
+        current_ = shown_.open();
+        identity_ = seen;
+      }
+      return {current_, version_};
+    }
+    /// As a page knows it; null when it was replaced since.
+    std::shared_ptr<Resources> of_version(std::uint64_t version) {
+      const std::lock_guard lock(mutex_);
+      return version == version_ ? current_ : nullptr;
+    }
+
+   private:
+    const Shown shown_;
+    std::mutex mutex_;  // guards what follows
+    Identity identity_;
+    std::shared_ptr<Resources> current_;
+    std::uint64_t version_ = 0;
+  };
+
  public:
-  Impl(Open open, std::string path)
-      : open_(std::move(open)),
-        path_(std::move(path)),
-        http_(make_http([this](const HttpRequest& request) { return answer(request); })),
-        identity_(path_),
-        current_(open_()) {}
+  Impl(std::vector<Shown> shown, std::string title)
+      : title_(std::move(title)),
+        http_(make_http([this](const HttpRequest& request) { return answer(request); })) {
+    for (Shown& one : shown) exhibits_.push_back(std::make_unique<Exhibit>(std::move(one)));
+    if (!is_collection()) exhibits_.front()->now();
+  }
 
   std::string listen(std::uint16_t port) {
     const int taken = http_->listen(port, false);
@@ -77,7 +114,7 @@ class Server::Impl {
     const auto target = parse_target(request.target, token_);
     if (!target) return failure(kNotFound, "there is nothing of that name");
     try {
-      HttpAnswer found = target->resource ? resource(*target) : page();
+      HttpAnswer found = answer_to(*target);
       if (accepts_deflate(request.accept_encoding)) pack(found);
       return found;
     } catch (const Error& error) {
@@ -101,24 +138,22 @@ class Server::Impl {
     answer.headers.emplace_back("Content-Encoding", "deflate");
   }
 
-  HttpAnswer page() {
-    std::shared_ptr<Resources> resources;
-    std::uint64_t version = 0;
-    {
-      const std::lock_guard lock(mutex_);
-      if (const Identity now(path_); now != identity_) {
-        current_ = open_();
-        identity_ = now;
-        ++version_;
-      }
-      resources = current_;
-      version = version_;
+  bool is_collection() const { return !exhibits_.front()->name().empty(); }
+
+  HttpAnswer answer_to(const Target& target) {
+    if (target.member.has_value() != is_collection()) {
+      if (is_collection() && !target.resource) return contents();
+      return failure(kNotFound, "there is nothing of that name");
     }
-    const std::string nonce = random_token();
-    HttpAnswer answer{kOk,
-                      "text/html; charset=utf-8",
-                      {},
-                      live_page(*resources, std::to_string(version) + '/', nonce)};
+    const std::uint64_t k = target.member.value_or(0);
+    if (k >= exhibits_.size() || exhibits_[k]->is_listed_only()) {
+      return failure(kNotFound, "there is no such member");
+    }
+    return target.resource ? resource(*exhibits_[k], target) : page(*exhibits_[k]);
+  }
+
+  static HttpAnswer html(std::string text, const std::string& nonce) {
+    HttpAnswer answer{kOk, "text/html; charset=utf-8", {}, std::move(text)};
     answer.headers.emplace_back(
         "Content-Security-Policy",
         "default-src 'none'; connect-src 'self'; script-src 'nonce-" + nonce +
@@ -127,14 +162,36 @@ class Server::Impl {
     return answer;
   }
 
-  HttpAnswer resource(const Target& target) {
-    std::shared_ptr<Resources> resources;
-    {
-      const std::lock_guard lock(mutex_);
-      if (target.version != version_) {
-        return failure(kGone, "the file was replaced; load the page again");
+  HttpAnswer contents() {
+    std::vector<ContentsLine> lines;
+    for (std::uint64_t k = 0; k < exhibits_.size(); ++k) {
+      ContentsLine line{exhibits_[k]->name(), {}, {}, {}};
+      if (!exhibits_[k]->is_listed_only()) {
+        line.address = member_address(k);
+        try {
+          line.resources = exhibits_[k]->now().resources;
+        } catch (const Error& error) {
+          line.fault = error.what();
+        }
       }
-      resources = current_;
+      lines.push_back(std::move(line));
+    }
+    const std::string nonce = random_token();
+    return html(contents_page(title_, lines, nonce), nonce);
+  }
+
+  HttpAnswer page(Exhibit& exhibit) {
+    const Exhibit::State state = exhibit.now();
+    const std::string nonce = random_token();
+    return html(live_page(*state.resources, std::to_string(state.version) + '/', nonce,
+                          is_collection() ? title_ : ""),
+                nonce);
+  }
+
+  static HttpAnswer resource(Exhibit& exhibit, const Target& target) {
+    const auto resources = exhibit.of_version(target.version);
+    if (resources == nullptr) {
+      return failure(kGone, "the file was replaced; load the page again");
     }
     auto bytes = resources->find(*target.resource);
     if (!bytes) return failure(kNotFound, "the file has no such part");
@@ -142,19 +199,14 @@ class Server::Impl {
     return {kOk, tile ? "application/octet-stream" : "application/json", {}, *std::move(bytes)};
   }
 
-  const Open open_;
-  const std::string path_;
+  const std::string title_;
   const std::string token_ = random_token();
   const std::unique_ptr<Http> http_;
-
-  std::mutex mutex_;  // guards what follows
-  Identity identity_;
-  std::shared_ptr<Resources> current_;
-  std::uint64_t version_ = 0;
+  std::vector<std::unique_ptr<Exhibit>> exhibits_;  // never changed while requests are answered
 };
 
-Server::Server(Open open, std::string path)
-    : impl_(std::make_unique<Impl>(std::move(open), std::move(path))) {}
+Server::Server(std::vector<Shown> shown, std::string title)
+    : impl_(std::make_unique<Impl>(std::move(shown), std::move(title))) {}
 Server::~Server() = default;
 std::string Server::listen(std::uint16_t port) { return impl_->listen(port); }
 void Server::run() { impl_->run(); }

@@ -1,21 +1,30 @@
-// A small HTTP server for one file and one person: on the loopback address only, and only for who
-// knows its token.
+// A small HTTP server for one file or collection and one person: on the loopback address only, and
+// only for who knows its token.
 #pragma once
 
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "resources.h"
 
 namespace dapple::viewer {
 
+/// An object that a server shows.
+struct Shown {
+  std::string name;  // a member of a collection; empty: the only object
+  /// Opens it; called again when its page is loaded after the file was replaced. None for a member
+  /// that is only listed.
+  std::function<std::unique_ptr<Resources>()> open;
+  std::string path;  // watched for being replaced; empty: nothing is
+};
+
 class Server {
  public:
-  /// Opens the file anew; called again when a page is loaded after the file was replaced.
-  using Open = std::function<std::unique_ptr<Resources>()>;
-  /// `path` is watched for being replaced; empty: nothing is. Throws what `open` throws.
-  Server(Open open, std::string path);
+  /// One object, or the members of a collection under its title and a table of contents. One object
+  /// is opened at once; throws what that throws.
+  Server(std::vector<Shown> shown, std::string title);
   ~Server();
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;

@@ -25,6 +25,16 @@ function bars(counts) {
   return svg;
 }
 
+/** A value in as few characters as a narrow column needs: an f32 in its own digits, a time without zeros of a fraction. */
+function narrow(text, type) {
+  if (/^timestamp/.test(type)) return text.replace(/\.0+(?=Z?$)/, "");
+  for (let digits = 6; type === "f32" && text.length > 9 && digits < 10; ++digits) {
+    const short = String(Number(Number(text).toPrecision(digits)));
+    if (Math.fround(short) === Number(text)) return short;
+  }
+  return text;
+}
+
 /** How often values occur: of numbers in equal steps, of others the most frequent ones. */
 function histogram(values, isNumber, steps) {
   if (!isNumber) {
@@ -121,11 +131,11 @@ class Table {
   }
 
   cell(row, col) {
-    const text = this.cellAt(row, col), isNumber = /^[uif]\d|duration/.test(this.columnAt(col)[2] ?? "");
-    const shown = text === undefined ? "" : text === null ? "absent" : text === MISSING ? "missing" : text === NOT_READ ? "not read" : text;
+    const text = this.cellAt(row, col), type = this.columnAt(col)[2] ?? "", isNumber = /^[uif]\d|duration/.test(type);
+    const shown = text === undefined ? "" : text === null ? "absent" : text === MISSING ? "missing" : text === NOT_READ ? "not read" : narrow(text, type);
     const cell = make("td", shown, (typeof text === "string" ? isNumber ? "number" : "" : "none")
       + (this.hit && this.hit[0] === row && this.hit[1] === col ? " hit" : ""));
-    if (shown.length > 18) cell.title = shown;
+    if (shown.length > 18) cell.title = typeof text === "string" ? text : shown;
     return cell;
   }
 

@@ -2,7 +2,9 @@
 
 import http.client
 import json
+import pathlib
 import re
+import shutil
 import signal
 import socket
 import struct
@@ -122,6 +124,51 @@ def check_view_answers_whole_and_as_asked(program):
         assert ask(host="localhost:8080")[0] == 200
         assert ask(host="evil.example")[0] == 403
         assert ask("POST")[0] == 405
+    finally:
+        stop(server)
+
+
+def check_view_shows_what_is_in_a_collection(program):
+    """A table of contents, whose links are the pages of members; names are text, whatever is in them."""
+    folder = pathlib.Path(program.folder)
+    sound = folder / "mixed.dbdf"
+    for name in ("X", "layers/<b>&", "broken"):
+        place = folder / f"c.dds/{name}.dbdf"
+        place.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(sound, place)
+    (folder / "c.dds/uns.json").write_text("{}")
+    server, address = served(program, "c.dds")
+
+    def get(path):
+        connection = http.client.HTTPConnection(address.hostname, address.port, timeout=30)
+        connection.request("GET", address.path + path)
+        answer = connection.getresponse()
+        return answer.status, answer.read().decode()
+    try:
+        (folder / "c.dds/broken.dbdf").write_bytes(b"nothing")
+        status, page = get("")
+        assert status == 200 and "<h1>c.dds</h1>" in page and "members: 4" in page
+        assert '<a href="of/0/">X</a></th><td>matrix</td>' in page, page
+        assert "layers/&lt;b>&amp;</a>" in page and "<b>" not in page
+        assert "uns</th><td colspan" in page and "broken</th><td colspan" in page
+        for k, (name, wanted) in enumerate([("X", 200), ("broken", 500), ("layers/&lt;b>&amp;", 200), ("uns", 404)]):
+            status, page = get(f"of/{k}/")
+            assert status == wanted, (name, status)
+            if wanted == 200:
+                assert f'<h1><a href="../../">c.dds</a> / {name}</h1>' in page
+                assert get(f"of/{k}/0/meta")[0] == 200 and get(f"of/{k}/1/meta")[0] == 410
+        shutil.copy(sound, folder / "c.dds/broken.dbdf")
+        assert get("of/1/")[0] == 200
+        shutil.copy(sound, folder / "new.dbdf")
+        (folder / "new.dbdf").replace(folder / "c.dds/X.dbdf")
+        assert '"base":"1/"' in get("of/0/")[1] and get("of/0/0/meta")[0] == 410 and get("of/0/1/meta")[0] == 200
+        for path in ("of/9/", "of/00/", "of/-1/", "of/", "of/0", "0/meta", "meta", "of/18446744073709551616/"):
+            assert get(path)[0] == 404, path
+    finally:
+        stop(server)
+    server, address = served(program, "c.dds/X")  # one member is what it was
+    try:
+        assert "<title>c.dds/X" in get("")[1] and get("of/0/")[0] == 404
     finally:
         stop(server)
 

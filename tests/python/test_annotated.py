@@ -93,6 +93,16 @@ def test_a_folder_of_zarr_is_opened_in_place(tmp_path, form, version, shards):
     require_same(dp.read_anndata(tmp_path / "a.dds").to_memory(), anndata.read_zarr(tmp_path / "a.zarr"))
 
 
+@pytest.mark.parametrize("ending", ["h5ad", "zarr"])
+def test_there_may_be_no_raw(tmp_path, ending):  # for which anndata 0.12 writes an array, too
+    wanted = made(sp.csr_matrix)
+    del wanted.raw
+    path = tmp_path / f"a.{ending}"
+    wanted.write_h5ad(path) if ending == "h5ad" else wanted.write_zarr(path)
+    got = dp.read_anndata(path)
+    assert got.raw is None and np.array_equal(in_memory(got.X), in_memory(wanted.X))
+
+
 @pytest.mark.parametrize("version", ["0.7.8", "0.8.0", "0.9.2", "0.12.19", "0.13.4"])
 def test_files_of_all_versions(tmp_path, version):
     packed = Path(__file__).parent.parent / f"golden/anndata/{version}.h5ad.gz"

@@ -149,6 +149,57 @@ def test_many_conditions_put_together(f):
     assert f.count_where(f.c["a b"].isin(range(0, 14_000, 7))) == 2000
 
 
+def test_what_no_cell_holds_is_not_found(there):
+    inf = float("inf")
+    f = there({"x": [1.0, inf, -inf, float("nan"), 2.0**53], "i": [1, 2, 3, 4, 2**60]})
+    beyond = 10**400
+    for found, wanted in {
+        f.c.x.isin([float("nan")]): [],
+        f.c.x.isin([beyond, -beyond, 2**53 + 1, 2**53]): [4],
+        f.c.x.isin([beyond, inf]): [1],
+        f.c.i.isin([beyond, 2**60, 2**64]): [4],
+        f.c.x < beyond: [0, 2, 4],
+        f.c.x > -(10**5000): [0, 1, 4],
+        f.c.x == float("nan"): [],
+        f.c.x != float("nan"): [0, 1, 2, 3, 4],
+        f.c.x != 1: [1, 2, 3, 4],
+    }.items():
+        assert f.where(found).tolist() == wanted, found
+        assert f.where(str(found)).tolist() == wanted, found
+
+
+def test_values_that_are_no_cells_are_refused(f):
+    for made in (
+        lambda: f.c.born == pd.NaT,
+        lambda: f.c.born.isin([np.datetime64("NaT")]),
+        lambda: f.c.age > pd.NA,
+        lambda: f.c.name == None,  # noqa: E711
+    ):
+        with pytest.raises(dp.TypeMismatchError, match="is_missing"):
+            made()
+    with pytest.raises(dp.TypeMismatchError, match="a list of values"):
+        f.c.age.isin(3)
+    with pytest.raises(dp.InvalidArgumentError, match="no Unicode text"):
+        f.where(f.c.name == "\ud800")
+    for wanted in (f.c.age, None, 1.5, [True]):
+        with pytest.raises(dp.TypeMismatchError, match="a condition such as"):
+            f.where(wanted)
+
+
+def test_conditions_that_are_nested_deeply(f):
+    many = f.c["a b"] < 9
+    for _ in range(1001):
+        many = ~many
+    assert f.count_where(many) == COUNT - 9
+    deep = f.c["a b"] < 9
+    for k in range(98):
+        deep = (deep & (f.c.age >= 0)) if k % 2 else (deep | (f.c.age == k))
+    f.count_where(deep)
+    with pytest.raises(dp.InvalidArgumentError, match="levels deep"):
+        for k in range(9):
+            deep = (deep & (f.c.age >= 0)) if k % 2 else (deep | (f.c.age == k))
+
+
 def test_polars_scans(f, data):
     whole = f.to_polars()
     lazy = dp.scan(f)
@@ -160,6 +211,10 @@ def test_polars_scans(f, data):
         lambda t: t.filter(~(pl.col("age") > 5)).select(pl.col("a b").sum()),
         lambda t: t.filter(pl.col("name").str.starts_with("A")).group_by("ok").len().sort("ok"),
         lambda t: t.filter(pl.col("a b").is_in([1, 2, 99])).select("born"),
+        lambda t: t.head(100).filter(pl.col("age") > 30),  # not the first 100 that are older
+        lambda t: t.head(100).filter(pl.col("name").str.starts_with("A")),
+        lambda t: t.filter(pl.col("age") > 30).head(100),
+        lambda t: t.slice(7, 50).filter(pl.col("x") > 0),
     ):
         assert query(lazy).collect().equals(query(whole.lazy()).collect())
     assert dp.scan(f.path).select(pl.len()).collect().item() == COUNT

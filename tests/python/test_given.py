@@ -127,7 +127,7 @@ def polars_series():
         (lambda: {"a": "text"}, "'a' is this str"),
         (lambda: [np.ma.masked_equal([1, 2], 2)], "masked cells"),
         (lambda: [[2**63 + 1, -1]], "9223372036854775809 in a list is not exact"),
-        (annotated, "adata.X"),
+        (annotated, "write_anndata"),
         (data_set, "to_dataframe"),
         (lazy, "collect"),
         (series, "to_frame"),
@@ -165,6 +165,12 @@ def test_every_table_is_a_table(there):
         assert f["a"].tolist() == [1, 2] and f["b"].tolist() == ["x", None]
 
 
+@pytest.mark.parametrize("dtype", ["<f2", ">f2", ">i4", ">u8", ">f8"])
+def test_cells_of_either_byte_order(tmp_path, dtype):
+    dp.write(tmp_path / "m.dbdf", A.astype(dtype), sync=False)
+    assert np.array_equal(dp.open(tmp_path / "m.dbdf")[:], A)
+
+
 @pytest.mark.parametrize("form", ["COO", "GCXS", "DOK"])
 @pytest.mark.parametrize("fill", [0, 1])
 def test_arrays_of_sparse_are_matrices(tmp_path, form, fill):
@@ -177,6 +183,35 @@ def test_arrays_of_sparse_are_matrices(tmp_path, form, fill):
     for name in "md":
         m = dp.open(tmp_path / f"{name}.dbdf")
         assert m.dtype == A.dtype and np.array_equal(m[:], A)
+
+
+def test_positions_outside_of_sparse_arrays_are_refused(tmp_path):
+    sp = pytest.importorskip("scipy.sparse")
+    cells = np.zeros((6, 4))
+    cells[1, 2], cells[3, 0], cells[5, 3] = 1, 2, 3
+
+    def broken(form, part, at, value):
+        x = sp.csr_array(cells).asformat(form)
+        getattr(x, part)[at] = value
+        return x
+
+    coo = sp.coo_array(cells)
+    coo.coords[1][0] = 4
+    low = sp.coo_array(cells)
+    low.coords[0][0] = -1
+    for x in (
+        broken("csr", "indices", 0, 4), broken("csr", "indices", 0, -1),
+        broken("csr", "indptr", 1, 3), broken("csr", "indptr", -1, 2**30),
+        broken("csc", "indices", 0, 6), broken("csc", "indices", 0, -(2**20)),
+        broken("csc", "indptr", 1, 2**30), broken("bsr", "indices", 0, 2**20), coo, low,
+    ):  # fmt: skip
+        with pytest.raises(dp.Error, match=r"positions|outside"):
+            dp.write(tmp_path / "x.dbdf", x, sync=False)
+        assert not (tmp_path / "x.dbdf").exists()
+    for form in ("csr", "csc", "coo", "bsr", "dia", "lil", "dok"):
+        name = tmp_path / f"{form}.dbdf"
+        dp.write(name, sp.csr_array(cells).asformat(form), sync=False)
+        assert np.array_equal(dp.open(name)[:], cells)
 
 
 def test_sparse_booleans_are_cells_as_dense_ones_are(tmp_path):

@@ -101,8 +101,8 @@ def _assembled(group: Any, read: Callable[[str], Any]) -> anndata.AnnData:
         part: {name: read(f"{part}/{name}") for name in sorted(group.get(part, ()))}
         for part in _ALIGNED
     }
-    if "raw" in group:
-        raw = group["raw"]
+    raw = group.get("raw")
+    if hasattr(raw, "keys"):  # anndata 0.12 writes an array for None, too
         varm = {name: read(f"raw/varm/{name}") for name in raw.get("varm", ())}
         parts["raw"] = {"X": read("raw/X"), "var": read("raw/var"), "varm": varm}
     return anndata.AnnData(

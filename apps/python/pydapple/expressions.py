@@ -5,11 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from .errors import AbsentError, InvalidArgumentError, TypeMismatchError
-from .search import nearest_bounds, value_text
+from .search import value_text
 
 if TYPE_CHECKING:
     from .frame_columns import FrameColumns
+
+_BEYOND_DOUBLES = 10**400  # no cell is between this and what is beyond it
+_DEEPEST = 100  # what the library's parser takes at least
 
 _SIGNS = {"above": ">", "at_least": ">=", "below": "<", "at_most": "<=", "equal": "=="}
 
@@ -21,11 +26,18 @@ class Condition:
     gives what ``dapple where`` takes.
     """
 
-    __slots__ = ("_joint", "_parts")
+    __slots__ = ("_depth", "_joint", "_parts")
 
     def __init__(self, *parts: Condition | str, joint: str = "") -> None:
         self._parts = parts
         self._joint = joint  # "and", "or", "not", or none of a single test
+        self._depth: int = 1 + max(
+            part._depth if isinstance(part, Condition) else 0 for part in parts
+        )
+        if self._depth > _DEEPEST:
+            raise InvalidArgumentError(
+                f"this condition is nested more than {_DEEPEST} levels deep; isin tests many values"
+            )
 
     def _joined(self, other: Any, joint: str) -> Condition:
         if not isinstance(other, Condition):
@@ -47,6 +59,8 @@ class Condition:
     __rand__, __ror__ = __and__, __or__
 
     def __invert__(self) -> Condition:
+        if self._joint == "not" and isinstance(self._parts[0], Condition):
+            return self._parts[0]
         return Condition(self, joint="not")
 
     def __bool__(self) -> bool:
@@ -109,8 +123,14 @@ class ColumnName:
         """Equal to one of some values."""
         if isinstance(values, (str, bytes)):
             raise TypeMismatchError(f"isin takes a list of values, not {values!r}")
-        listed = ", ".join(_literal("equal", value)[1] for value in values)
-        return Condition(f"{self._name} in ({listed})")
+        try:
+            listed = [_literal(value) for value in values]
+        except TypeError as error:
+            if isinstance(error, TypeMismatchError):
+                raise
+            raise TypeMismatchError(f"isin takes a list of values, not {values!r}") from None
+        found = ", ".join(text for text in listed if text != "nan")  # which no cell is equal to
+        return Condition(f"{self._name} in ({found})")
 
     def startswith(self, prefix: str) -> Condition:
         """Words that start with this."""
@@ -123,7 +143,7 @@ class ColumnName:
         return Condition(f"{self._name} missing")
 
     def is_nan(self) -> Condition:
-        """NaN, which no comparison finds."""
+        """NaN, which no comparison but ``!=`` finds."""
         return Condition(f"{self._name} nan")
 
     def __repr__(self) -> str:
@@ -165,14 +185,18 @@ def column_name(frame: FrameColumns, label: str | int) -> str:
 
 def compared(name: str, how: str, value: Any) -> Condition:
     """A comparison of a column, as text names it."""
-    how, literal = _literal(how, value)
+    literal = _literal(value)
+    if literal == "nan":  # which no cell is equal to, above or below
+        return Condition(f"{name} > inf")
     return Condition(f"{name} {_SIGNS[how]} {literal}")
 
 
-def _literal(how: str, value: Any) -> tuple[str, str]:
-    """A value as text of a condition has it; integers beyond 64 bits as the next double."""
-    if value is None:
-        raise TypeMismatchError("no cell is compared with None: is_missing() finds missing cells")
+def _literal(value: Any) -> str:
+    """A value as text of a condition has it; "nan", which that has not, for NaN."""
+    if value is None or _is_missing(value):
+        raise TypeMismatchError(
+            f"no cell is compared with {value!r}: is_missing() finds missing cells"
+        )
     try:
         given = value_text(value)
     except (TypeError, ValueError):
@@ -180,11 +204,17 @@ def _literal(how: str, value: Any) -> tuple[str, str]:
             f"a column is compared with numbers, words, times and truth values, not with {value!r}"
         ) from None
     if isinstance(given, str):
-        return how, _quoted(given)
-    made, low, _ = nearest_bounds(how, given, given)
-    if made == "between" or low != low:  # no cell has that value
-        return "above", "inf"
-    return made, repr(low)
+        return _quoted(given)
+    if isinstance(given, int):  # Python prints no integer of some thousand digits
+        given = max(-_BEYOND_DOUBLES, min(given, _BEYOND_DOUBLES))
+    return repr(given)
+
+
+def _is_missing(value: Any) -> bool:
+    """Whether it is NaT, or NA of pandas."""
+    if isinstance(value, (np.datetime64, np.timedelta64)):
+        return bool(np.isnat(value))
+    return type(value).__name__ in ("NaTType", "NAType")
 
 
 def _quoted(text: str) -> str:

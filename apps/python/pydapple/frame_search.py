@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from . import _core
 from .absent import Absent, absent_code
-from .errors import TypeMismatchError
+from .errors import InvalidArgumentError, TypeMismatchError
 from .expressions import ColumnNames, Condition, column_name, from_options
 from .frame_columns import FrameColumns
 from .search import Verdict, column_condition
@@ -91,6 +91,11 @@ class SearchedFrame(FrameColumns):
 
     def _condition(self, wanted: Wanted, condition: dict[str, Any]) -> bytes:
         """The text of a condition, as the library reads it."""
+        if not isinstance(wanted, (Condition, str, int, np.integer)):
+            raise TypeMismatchError(
+                "rows are found by a condition such as f.c.age > 30, its text, or the label of a "
+                f"column and above=30 or the like, not by {wanted!r}"
+            )
         if isinstance(wanted, Condition) or (isinstance(wanted, str) and not condition):
             if condition:
                 raise TypeMismatchError("keywords are for a single column, named by its label")
@@ -100,4 +105,7 @@ class SearchedFrame(FrameColumns):
         else:
             kind = self._meanings[self.column(wanted)].kind
             text = str(from_options(column_name(self, wanted), condition, kind))
-        return text.encode("utf-8", "surrogateescape")
+        try:
+            return text.encode("utf-8", "surrogateescape")
+        except UnicodeEncodeError:
+            raise InvalidArgumentError(f"the condition {text!r} is no Unicode text") from None

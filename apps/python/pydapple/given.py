@@ -81,6 +81,38 @@ def is_sparse(data: Any) -> bool:
     return hasattr(data, "tocsr") and hasattr(data, "nnz")
 
 
+def require_sound(data: Any) -> None:
+    """Raise where positions of SciPy's arrays are outside of them: its loops write where they say.
+
+    Columns of CSR are not looked at, since nothing of SciPy does before the writer checks them.
+    """
+    form, shape = data.format, data.shape
+    sound = True
+    if form in ("csr", "csc", "bsr"):
+        starts, minor = data.indptr, data.indices
+        blocks = data.blocksize if form == "bsr" else (1, 1)
+        major = shape[1] if form == "csc" else shape[0] // blocks[0]
+        sound = (
+            len(starts) == major + 1
+            and starts[0] == 0
+            and starts[-1] <= min(len(minor), len(data.data))
+            and not (starts[1:] < starts[:-1]).any()
+        )
+        if form != "csr" and len(minor):
+            extent = shape[0] if form == "csc" else shape[1] // blocks[1]
+            sound = sound and bool(minor.min() >= 0 and minor.max() < extent)
+    elif form == "coo" and data.nnz:
+        sound = all(
+            places.min() >= 0 and places.max() < extent
+            for places, extent in zip((data.row, data.col), shape, strict=True)
+        )
+    if not sound:
+        raise InvalidArgumentError(
+            f"the positions of this {form} array are not inside of its shape {tuple(shape)}, or "
+            "not in order; it was put together wrongly"
+        )
+
+
 def plain_array(data: Any) -> NDArray[Any]:
     """Cells as an array. Raises where some are masked, which no matrix in a file can tell."""
     data = loaded(data)

@@ -42,30 +42,27 @@ def scan(source: Path | Frame) -> pl.LazyFrame:
         needed = list(wanted)
         if predicate is not None:
             needed += [name for name in predicate.meta.root_names() if name not in needed]
-        left = rows
-        for part in _pieces(frame, predicate, min(size or _ROWS, _ROWS)):
+        # polars counts the rows before it filters: ``head(9).filter(...)`` gives both.
+        most = len(frame) if rows is None else min(rows, len(frame))
+        for part in _pieces(frame, predicate, most, min(size or _ROWS, _ROWS)):
             batch = frame.to_polars(part, needed)
             if predicate is not None:
                 batch = batch.filter(predicate)
-            if left is not None:
-                batch = batch.head(left)
-                left -= len(batch)
             yield batch.select(wanted)
-            if left == 0:
-                return
 
     schema = frame.to_polars(slice(0, 0)).schema
     return register_io_source(read, schema=schema, is_pure=True)
 
 
-def _pieces(frame: Frame, predicate: pl.Expr | None, size: int) -> Iterator[Any]:
-    """Rows among which are all that meet the predicate, some at a time."""
+def _pieces(frame: Frame, predicate: pl.Expr | None, rows: int, size: int) -> Iterator[Any]:
+    """Rows, of the first so many, among which are all that meet the predicate; some at a time."""
     condition = None if predicate is None else _condition(frame, predicate)
     if condition is None:
-        for begin in range(0, len(frame), size):
-            yield slice(begin, begin + size)
+        for begin in range(0, rows, size):
+            yield slice(begin, min(begin + size, rows))
         return
     found = frame.where(condition)
+    found = found[found < rows]
     for begin in range(0, len(found), size):
         yield found[begin : begin + size]
 

@@ -28,7 +28,7 @@ def as_cells(array: NDArray[Any]) -> NDArray[Any]:
     kind = array.dtype
     if kind == np.bool_:
         return array.view(np.uint8)
-    if kind == np.float16:
+    if kind.kind == "f" and kind.itemsize == 2:
         return array.astype(np.float32)
     if not kind.isnative:
         array = array.astype(kind.newbyteorder("="))

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from . import _core, keys, times
 from .arrays import bands_of
 from .errors import InvalidArgumentError, InvalidIndexError, TypeMismatchError
-from .given import is_sparse, plain_array, unwrapped
+from .given import is_sparse, plain_array, require_sound, unwrapped
 from .matrix import Matrix
 from .reports import WriteSummary
 from .tables import StoredColumn, as_cells, as_column, says_nothing_of
@@ -142,6 +142,8 @@ class MatrixWriter(_TileWriter):
     def _put_sparse(self, row: int, col: int, cols: int, data: Any) -> None:
         from scipy.sparse import csr_array
 
+        if hasattr(data, "format"):
+            require_sound(data)
         rows = csr_array(data)
         if not rows.has_canonical_format:
             rows = rows.copy() if rows is data or np.shares_memory(rows.data, data.data) else rows
