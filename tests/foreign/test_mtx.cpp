@@ -312,6 +312,29 @@ TEST_CASE("mtx: minus zero, nan and inf are values of a real matrix") {
   CHECK(m.read_csr<double>({{0, 2}, {0, 2}}).values.size() == 3);
 }
 
+TEST_CASE("mtx: exponents as Fortran writes them, a byte order mark, real Hermitian matrices") {
+  Mtx mtx;
+  const auto cells = [&](const std::string& text) {
+    const Matrix m = mtx.open(text);
+    return m.read<double>({{0, 2}, {0, 2}});
+  };
+  const std::string real = "matrix coordinate real ", banner = "%%MatrixMarket ";
+  const std::string entries = "2 2 3\n1 1 1.5D+01\n2 2 -25d-1\n2 1 0.1D+03\n";
+  CHECK(cells(banner + real + "general\n" + entries) == std::vector{15.0, 0.0, 100.0, -2.5});
+  CHECK(cells("\xef\xbb\xbf" + banner + real + "hermitian\n" + entries) ==
+        std::vector{15.0, 100.0, 100.0, -2.5});
+  CHECK(cells(banner + "matrix array real general\n2 2\n1D0\n.5D1 2.D-2\n-3D+00\n") ==
+        std::vector{1.0, 0.02, 5.0, -3.0});
+  CHECK(cells(banner + "matrix coordinate pattern hermitian\n2 2 1\n2 1\n") ==
+        std::vector{0.0, 1.0, 1.0, 0.0});
+  for (const char* value : {"1D", "1D+", "1DD1", "1D1x", "1D1D1", "D1", "1D999"}) {
+    CAPTURE(value);
+    CHECK_THROWS_AS(cells(banner + real + "general\n2 2 1\n1 1 " + value + "\n"), Error);
+    CHECK_THROWS_AS(cells(banner + "matrix array real general\n2 2\n1 2 3 " + value + "\n"), Error);
+  }
+  CHECK_THROWS_AS(cells(banner + "matrix coordinate integer general\n2 2 1\n1 1 1D1\n"), Error);
+}
+
 TEST_CASE("mtx: the files of other programs") {
   const auto files = test::golden_files("mtx", ".mtx");
   CHECK(files.size() == 5);

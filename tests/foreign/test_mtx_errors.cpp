@@ -57,8 +57,11 @@ TEST_CASE("mtx errors: the banner") {
         "or 'pattern' should be");
   CHECK(mtx_error("%%MatrixMarket matrix array pattern general\n") ==
         "corrupt at byte 28: line 1: an array has values, so it is no pattern");
-  CHECK(mtx_error("%%MatrixMarket matrix coordinate real hermitian\n") ==
-        "unsupported at byte 38: line 1: Hermitian matrices are not supported");
+  CHECK(mtx_error("%%MatrixMarket matrix coordinate complex hermitian\n") ==
+        "unsupported at byte 33: line 1: complex values are not supported; write their real and "
+        "imaginary parts as two matrices");
+  CHECK(mtx_error("\xef\xbb\xbf%%MatrixMarket matrix sparse real general\n") ==
+        "corrupt at byte 25: line 1 has 'sparse' where 'array' or 'coordinate' should be");
   CHECK(
       mtx_error("%%MatrixMarket matrix coordinate real\n") ==
       "corrupt at byte 37: line 1 ends where 'general', 'symmetric' or 'skew-symmetric' should be");

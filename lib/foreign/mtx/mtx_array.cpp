@@ -79,7 +79,10 @@ class Values {
   std::uint64_t next_as() {
     T value{};
     last_ = p_;
-    const NumberText number = window_.read_at(p_, value);
+    NumberText number = window_.read_at(p_, value);
+    if constexpr (std::is_floating_point_v<T>) {
+      number = with_fortran_exponent(p_, text_.end, number, value);
+    }
     const bool whole = number.end == text_.end || is_space(*number.end);
     if (number.error == NumberError::no_number || !whole) {
       text_.fail_at(Errc::corrupt, p_, std::is_floating_point_v<T> ? "a number" : "an integer");

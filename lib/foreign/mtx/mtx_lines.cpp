@@ -52,7 +52,10 @@ std::uint64_t Lines::index(std::uint64_t limit, const char* what) {
 template <class T>
 std::uint64_t Lines::number() {
   T value{};
-  const NumberText text = window_.read_at(p_, value);
+  NumberText text = window_.read_at(p_, value);
+  if constexpr (std::is_floating_point_v<T>) {
+    text = with_fortran_exponent(p_, text_.end, text, value);
+  }
   const bool fits = text.error != NumberError::out_of_range &&
                     (header_.symmetry != Symmetry::skew || std::is_floating_point_v<T> ||
                      value != std::numeric_limits<T>::min());

@@ -10,7 +10,7 @@ namespace dapple::detail::mtx {
 
 namespace {
 
-constexpr std::string_view kBanner = "%%MatrixMarket";
+constexpr std::string_view kBanner = "%%MatrixMarket", kByteOrderMark = "\xef\xbb\xbf";
 
 std::string lower(std::string_view word) {
   std::string out(word);
@@ -45,6 +45,7 @@ class HeaderReader {
     if (!has_banner({p_, static_cast<std::size_t>(text_.end - p_)})) {
       text_.fail_at(Errc::corrupt, p_, "the banner '%%MatrixMarket'");
     }
+    if (*p_ == kByteOrderMark[0]) p_ += kByteOrderMark.size();
     p_ += kBanner.size();
     if (word("the word 'matrix'") != "matrix") {
       text_.fail_at(Errc::unsupported, word_, "the word 'matrix'");
@@ -89,7 +90,7 @@ class HeaderReader {
   void symmetry() {
     const std::string symmetries = "'general', 'symmetric' or 'skew-symmetric'";
     const std::string symmetry = word(symmetries);
-    if (symmetry == "symmetric") {
+    if (symmetry == "symmetric" || symmetry == "hermitian") {  // the same of real numbers
       header_.symmetry = Symmetry::symmetric;
     } else if (symmetry == "skew-symmetric") {
       header_.symmetry = Symmetry::skew;
@@ -98,8 +99,6 @@ class HeaderReader {
                    "values without a sign cannot be those of a skew-symmetric matrix");
       }
     } else if (symmetry != "general") {
-      if (symmetry == "hermitian")
-        text_.fail(Errc::unsupported, word_, "Hermitian matrices are not supported");
       text_.fail_at(Errc::corrupt, word_, symmetries);
     }
   }
@@ -181,9 +180,19 @@ std::uint64_t negated(ValueType type, std::uint64_t bits) noexcept {
   return value == 0 ? bits : std::bit_cast<std::uint64_t>(-value);
 }
 
+NumberText with_fortran_exponent(const char* p, const char* end, NumberText read, double& value) {
+  if (read.error != NumberError::none || read.end == end) return read;
+  if (*read.end != 'D' && *read.end != 'd') return read;
+  std::string token(token_at(p, end));
+  token[static_cast<std::size_t>(read.end - p)] = 'e';
+  const NumberText whole = read_number(token.data(), token.data() + token.size(), value);
+  return {p + (whole.end - token.data()), whole.error};
+}
+
 Header read_header(const Text& text) { return HeaderReader(text).read(); }
 
 bool has_banner(std::string_view head) noexcept {
+  if (head.starts_with(kByteOrderMark)) head.remove_prefix(kByteOrderMark.size());
   if (head.size() < kBanner.size()) return false;
   return std::equal(kBanner.begin(), kBanner.end(), head.begin(), [](char a, char b) {
     const bool letter = (a >= 'A' && a <= 'Z') || (a >= 'a' && a <= 'z');

@@ -7,6 +7,7 @@
 
 #include "dapple/error.h"
 #include "dapple/value_type.h"
+#include "lib/base/text.h"
 #include "lib/io/byte_source.h"
 
 namespace dapple::detail::mtx {
@@ -65,7 +66,11 @@ std::string_view token_at(const char* p, const char* end) noexcept;
 /// The start of the next line, or the end.
 const char* next_line(const char* p, const char* end) noexcept;
 
-/// Reads banner, comments and sizes. Throws corrupt; unsupported for complex and hermitian
+/// What `read` is of the number at `p`: where Fortran wrote its exponent with a D, all of it is
+/// read instead.
+NumberText with_fortran_exponent(const char* p, const char* end, NumberText read, double& value);
+
+/// Reads banner, comments and sizes. Throws corrupt; unsupported for complex
 /// matrices and for objects that are no matrix.
 Header read_header(const Text& text);
 
