@@ -3,49 +3,9 @@
 
 #include "lib/cells/convert_cells.h"
 #include "lib/foreign/arrays/lines.h"
-#include "lib/object/fill.h"
 #include "lib/object/misfit.h"
 
 namespace dapple::detail::arrays {
-
-namespace {
-
-/// Calls `f(row, col, value)` with every entry of `part`, column by column, counted from the
-/// block's first cell.
-template <class F>
-void for_each_column_entry(const Store& store, const Entry& entry, const Part& part, const F& f) {
-  const Range lines{entry.pos.cx + part.cols.begin, entry.pos.cx + part.cols.end};
-  visit_width(store.state<SparseArrays>().indices.width, [&](auto tag) {
-    Lines<decltype(tag)> columns(store, lines, entry.rows);
-    for (std::uint64_t col = part.cols.begin; col < part.cols.end; ++col) {
-      const Range entries = columns.line(entry.pos.cx + col);
-      for (std::uint64_t i = entries.begin; i < entries.end; ++i) {
-        const std::uint64_t row = columns.index(i);
-        if (part.rows.contains(row)) f(row, col, columns.value(i));
-      }
-    }
-  });
-}
-
-}  // namespace
-
-void read_columns(const Store& store, const Entry& entry, const Part& part, const Target& out) {
-  fill_zero(out, part.rows.size(), part.cols.size());
-  for_each_column_entry(
-      store, entry, part, [&](std::uint64_t row, std::uint64_t col, const std::byte* value) {
-        std::byte* const cell = out.cell(row - part.rows.begin, col - part.cols.begin);
-        if (convert_cells(entry.value_type, value, 0, out.type, cell, 0, 1) == 0) {
-          fail_misfit(store, entry, {row, col}, value, out.type);
-        }
-      });
-}
-
-void column_entries(const Store& store, const Entry& entry, const Part& part, CellRun& take) {
-  for_each_column_entry(store, entry, part,
-                        [&](std::uint64_t row, std::uint64_t col, const std::byte* value) {
-                          take({row, entry.pos.cx + col, load_bits(entry.value_type, value)});
-                        });
-}
 
 // Counts the entries of each row, then deals them out, so that columns ascend by themselves.
 bool column_arrays(const Store& store, const Entry& entry, Range wanted, RowCursor&,

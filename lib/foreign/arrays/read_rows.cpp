@@ -1,28 +1,11 @@
 #include "lib/cells/convert_cells.h"
 #include "lib/cells/row_columns.h"
 #include "lib/foreign/arrays/lines.h"
-#include "lib/object/fill.h"
 #include "lib/object/misfit.h"
 
 namespace dapple::detail::arrays {
 
 namespace {
-
-/// Calls `f(row, col, value)` with every entry of `part`, counted from the block's first cell.
-template <class F>
-void for_each_row_entry(const Store& store, const Entry& entry, const Part& part, const F& f) {
-  const Range lines{entry.pos.rx + part.rows.begin, entry.pos.rx + part.rows.end};
-  visit_width(store.state<SparseArrays>().indices.width, [&](auto tag) {
-    Lines<decltype(tag)> rows(store, lines, entry.cols);
-    for (std::uint64_t row = part.rows.begin; row < part.rows.end; ++row) {
-      const Range entries = rows.line(entry.pos.rx + row);
-      for (std::uint64_t i = entries.begin; i < entries.end; ++i) {
-        const std::uint64_t col = rows.index(i);
-        if (part.cols.contains(col)) f(row, col, rows.value(i));
-      }
-    }
-  });
-}
 
 /// Copies the columns of a row and checks them. Values are in place already.
 template <class Index>
@@ -47,24 +30,6 @@ void take_columns(Lines<Index>& rows, Range entries, std::uint64_t cols, std::ui
 }
 
 }  // namespace
-
-void read_rows(const Store& store, const Entry& entry, const Part& part, const Target& out) {
-  fill_zero(out, part.rows.size(), part.cols.size());
-  for_each_row_entry(
-      store, entry, part, [&](std::uint64_t row, std::uint64_t col, const std::byte* value) {
-        std::byte* const cell = out.cell(row - part.rows.begin, col - part.cols.begin);
-        if (convert_cells(entry.value_type, value, 0, out.type, cell, 0, 1) == 0) {
-          fail_misfit(store, entry, {row, col}, value, out.type);
-        }
-      });
-}
-
-void row_entries(const Store& store, const Entry& entry, const Part& part, CellRun& take) {
-  for_each_row_entry(store, entry, part,
-                     [&](std::uint64_t row, std::uint64_t col, const std::byte* value) {
-                       take({entry.pos.rx + row, col, load_bits(entry.value_type, value)});
-                     });
-}
 
 bool row_arrays(const Store& store, const Entry& entry, Range wanted, RowCursor&,
                 const CsrTarget& out) {

@@ -66,9 +66,11 @@ EntryTable strips_of(const SparseArrays& arrays, const Schema& schema, const Byt
 /// is looked at.
 void require_consistent(const SparseArrays& arrays, const Schema& schema, const ByteSource& file);
 
-/// The functions of a driver for blocks of kind csr, whose lines are rows.
-void read_rows(const Store& store, const Entry& entry, const Part& part, const Target& out);
-void row_entries(const Store& store, const Entry& entry, const Part& part, CellRun& take);
+/// The functions of a driver, whatever lines are.
+void read_lines(const Store& store, const Entry& entry, const Part& part, const Target& out);
+void line_entries(const Store& store, const Entry& entry, const Part& part, CellRun& take);
+
+/// Those for blocks of kind csr, whose lines are rows.
 bool row_arrays(const Store& store, const Entry& entry, Range rows, RowCursor& cursor,
                 const CsrTarget& out);
 void skip_rows(const Store& store, const Entry& entry, std::uint64_t row, RowCursor& cursor);
@@ -81,15 +83,13 @@ bool patch_arrays(const Store& store, const Entry& entry, Range rows, RowCursor&
 void skip_patches(const Store& store, const Entry& entry, std::uint64_t row, RowCursor& cursor);
 
 /// The same for blocks of kind coo, whose lines are columns.
-void read_columns(const Store& store, const Entry& entry, const Part& part, const Target& out);
-void column_entries(const Store& store, const Entry& entry, const Part& part, CellRun& take);
 bool column_arrays(const Store& store, const Entry& entry, Range rows, RowCursor& cursor,
                    const CsrTarget& out);
 
 constexpr Driver row_driver(std::string_view format) {
   return {.format = format,
-          .read = read_rows,
-          .entries = row_entries,
+          .read = read_lines,
+          .entries = line_entries,
           .csr_arrays = row_arrays,
           .skip_rows = skip_rows};
 }
@@ -101,10 +101,8 @@ constexpr Driver patch_driver(std::string_view format) {
           .skip_rows = skip_patches};
 }
 constexpr Driver column_driver(std::string_view format) {
-  return {.format = format,
-          .read = read_columns,
-          .entries = column_entries,
-          .csr_arrays = column_arrays};
+  return {
+      .format = format, .read = read_lines, .entries = line_entries, .csr_arrays = column_arrays};
 }
 
 }  // namespace dapple::detail::arrays
