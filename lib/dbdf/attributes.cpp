@@ -53,17 +53,4 @@ std::string read_attributes(const ByteSource& file, const Hint& hint) {
   return text;
 }
 
-std::function<std::string()> attributes_before(std::shared_ptr<const ByteSource> file,
-                                               std::uint64_t first, const Trailer& trailer) {
-  return [file = std::move(file), first, trailer]() -> std::string {
-    const auto hint = find_hint(*file, first, trailer, kAttributesTag);
-    return hint ? read_attributes(*file, *hint) : "";
-  };
-}
-
-std::function<std::string()> attributes_in(std::shared_ptr<const ByteSource> file,
-                                           const Entry& block) {
-  return [file = std::move(file), block] { return read_attributes(*file, hint_in(*file, block)); };
-}
-
 }  // namespace dapple::detail::dbdf

@@ -21,11 +21,4 @@ std::vector<std::byte> emit_attributes(std::string_view json);
 /// JSON object within the bounds. O(bytes).
 std::string read_attributes(const ByteSource& file, const Hint& hint);
 
-/// Reads the attributes from the hints of an index when it is called; "" when there are none.
-std::function<std::string()> attributes_before(std::shared_ptr<const ByteSource> file,
-                                               std::uint64_t first, const Trailer& trailer);
-/// The same of an auxiliary block that a walk found.
-std::function<std::string()> attributes_in(std::shared_ptr<const ByteSource> file,
-                                           const Entry& block);
-
 }  // namespace dapple::detail::dbdf

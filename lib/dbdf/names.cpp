@@ -55,22 +55,4 @@ std::shared_ptr<const NameTable> read_names(const std::shared_ptr<const ByteSour
   return names;
 }
 
-ReadNames names_before(std::shared_ptr<const ByteSource> file, std::uint64_t first,
-                       const Trailer& trailer, const char* tag, std::uint64_t count) {
-  return read_once(
-      [file = std::move(file), first, trailer, tag, count]() -> std::shared_ptr<const Names> {
-        return watched(*file, [&]() -> std::shared_ptr<const Names> {
-          const auto hint = find_hint(*file, first, trailer, tag);
-          return hint ? read_names(file, *hint, tag, count) : nullptr;
-        });
-      });
-}
-
-ReadNames names_in(std::shared_ptr<const ByteSource> file, const Entry& block, const char* tag,
-                   std::uint64_t count) {
-  return read_once([file = std::move(file), block, tag, count] {
-    return read_names(file, hint_in(*file, block), tag, count);
-  });
-}
-
 }  // namespace dapple::detail::dbdf

@@ -22,11 +22,4 @@ std::vector<std::byte> emit_names(const char* tag, const Names& names);
 std::shared_ptr<const NameTable> read_names(const std::shared_ptr<const ByteSource>& file,
                                             const Hint& hint, const char* tag, std::uint64_t count);
 
-/// Reads the names from the hints of an index when it is called; null when there are none.
-ReadNames names_before(std::shared_ptr<const ByteSource> file, std::uint64_t first,
-                       const Trailer& trailer, const char* tag, std::uint64_t count);
-/// The same of an auxiliary block that a walk found.
-ReadNames names_in(std::shared_ptr<const ByteSource> file, const Entry& block, const char* tag,
-                   std::uint64_t count);
-
 }  // namespace dapple::detail::dbdf

@@ -20,11 +20,34 @@ void FoundHints::see(const ByteSource& file, const Item& item) {
 }
 
 void FoundHints::give(const std::shared_ptr<const ByteSource>& file, Schema& schema) const {
-  if (attributes) schema.attributes = attributes_in(file, *attributes);
-  if (row_names) schema.row_names = names_in(file, *row_names, kRowNamesTag, schema.rows);
-  if (col_names && schema.kind == ObjectKind::matrix) {
-    schema.col_names = names_in(file, *col_names, kColNamesTag, schema.cols);
-  }
+  const auto find = [file, found = *this](std::string_view tag) -> std::optional<Hint> {
+    const auto& block = tag == kAttributesTag ? found.attributes
+                        : tag == kRowNamesTag ? found.row_names
+                                              : found.col_names;
+    if (!block) return std::nullopt;
+    return hint_in(*file, *block);
+  };
+  give_hints(file, find, schema);
+  if (!attributes) schema.attributes = nullptr;
+  if (!row_names) schema.row_names = nullptr;
+  if (!col_names) schema.col_names = nullptr;
+}
+
+void give_hints(std::shared_ptr<const ByteSource> file, FindHint find, Schema& schema) {
+  schema.attributes = [file, find]() -> std::string {
+    const auto hint = find(kAttributesTag);
+    return hint ? read_attributes(*file, *hint) : "";
+  };
+  const auto names = [&](const char* tag, std::uint64_t count) {
+    return read_once([file, find, tag, count] {
+      return watched(*file, [&]() -> std::shared_ptr<const Names> {
+        const auto hint = find(tag);
+        return hint ? read_names(file, *hint, tag, count) : nullptr;
+      });
+    });
+  };
+  schema.row_names = names(kRowNamesTag, schema.rows);
+  if (schema.kind == ObjectKind::matrix) schema.col_names = names(kColNamesTag, schema.cols);
 }
 
 void add_object_hints(const Schema& schema, HintWriter& hints) {

@@ -1,11 +1,9 @@
 #include "lib/dbdf/read/open_dbdf.h"
 
-#include "lib/dbdf/attributes.h"
 #include "lib/dbdf/columns.h"
 #include "lib/dbdf/header.h"
 #include "lib/dbdf/hints.h"
 #include "lib/dbdf/index_block.h"
-#include "lib/dbdf/names.h"
 #include "lib/dbdf/sidecar.h"
 #include "lib/dbdf/walk.h"
 #include "lib/index/entry_summary.h"
@@ -67,11 +65,10 @@ Scan scan(const ByteSource& file, std::uint64_t body, const Schema& schema,
 
 void read_meanings(const std::shared_ptr<const ByteSource>& file, std::uint64_t first,
                    const Trailer& trailer, Schema& schema) {
-  schema.attributes = attributes_before(file, first, trailer);
-  schema.row_names = names_before(file, first, trailer, kRowNamesTag, schema.rows);
-  if (schema.kind == ObjectKind::matrix) {
-    schema.col_names = names_before(file, first, trailer, kColNamesTag, schema.cols);
-  }
+  const auto find = [file, first, trailer](const char* tag) {
+    return find_hint(*file, first, trailer, tag);
+  };
+  give_hints(file, find, schema);
   if (schema.kind == ObjectKind::matrix && !trailer.names) return;
   if (const auto columns = find_hint(*file, first, trailer, kColumnsTag)) {
     dbdf::read_columns(file, columns->offset, columns->bytes, schema);
