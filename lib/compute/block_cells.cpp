@@ -18,13 +18,6 @@ bool holds_stored(const Schema& schema, Range cols, ValueType stored) {
   return true;
 }
 
-std::uint64_t end_of_type(const Schema& schema, Range cols) {
-  if (schema.kind == ObjectKind::matrix) return cols.end;
-  std::uint64_t end = cols.begin + 1;
-  while (end < cols.end && schema.type_of(end) == schema.type_of(cols.begin)) ++end;
-  return end;
-}
-
 EncodedRun::EncodedRun(const EncodedRows& from, const Entry& entry, Range rows)
     : from_(from),
       entry_(entry),

@@ -14,6 +14,7 @@
 #include "lib/base/ask_ahead.h"
 #include "lib/base/bytes.h"
 #include "lib/codec/codecs.h"
+#include "lib/object/decoded_cells.h"
 #include "lib/object/sparse.h"
 #include "lib/object/store.h"
 
@@ -76,22 +77,6 @@ concept AnyRow = requires {
   typename R::Type;
 };
 
-/// Memory for cells that cannot be looked at where they are; kept from block to block.
-class Band {
- public:
-  std::byte* room(std::size_t bytes) {
-    if (bytes > size_) {
-      bytes_ = std::make_unique<std::byte[]>(bytes);
-      size_ = bytes;
-    }
-    return bytes_.get();
-  }
-
- private:
-  std::unique_ptr<std::byte[]> bytes_;
-  std::size_t size_ = 0;
-};
-
 /// Rows of an encoded block in order, about as many entries at a time as stay in a core's cache.
 class EncodedRun {
  public:
@@ -124,34 +109,7 @@ class EncodedRun {
 /// object, so that stored values need no look (R6).
 bool holds_stored(const Schema& schema, Range cols, ValueType stored);
 
-/// The first of `cols` that has another declared type than the one at their beginning.
-std::uint64_t end_of_type(const Schema& schema, Range cols);
-
 namespace block_cells {
-
-template <class Kernel>
-void decoded(const Store& store, const Entry& e, const Part& part, Band& band, Kernel& kernel) {
-  const ValueType type = store.schema().type_of(e.pos.cx + part.cols.begin);
-  const std::size_t size = size_of(type);
-  // Of an encoded block so few rows that others are not decoded.
-  const std::uint64_t some = (std::uint64_t{256} << 10) / size;
-  const std::uint64_t most = e.codec == 0 ? some : std::min(some, e.rows / 8 * part.cols.size());
-  const std::uint64_t cols = std::min(part.cols.size(), some);
-  const std::uint64_t rows = std::min(part.rows.size(), std::max<std::uint64_t>(1, most / cols));
-  for (std::uint64_t r = part.rows.begin; r < part.rows.end; r += rows) {
-    for (std::uint64_t c = part.cols.begin; c < part.cols.end; c += cols) {
-      const Part piece{{r, std::min(r + rows, part.rows.end)},
-                       {c, std::min(c + cols, part.cols.end)}};
-      const std::size_t step = piece.cols.size() * size;
-      std::byte* const cells = band.room(piece.rows.size() * step);
-      store.read_block(e, piece, {cells, type, step, size});
-      visit_type(type, [&](auto tag) {
-        kernel.dense(DenseRows<decltype(tag)>{e.pos.rx + r, e.pos.cx + c, piece.rows.size(),
-                                              piece.cols.size(), cells, step});
-      });
-    }
-  }
-}
 
 /// Calls take(cells) for runs of the entries of a CSR block inside `part`; the bits of each are
 /// those of a value of the block's type. Positive zeros that are stored are among them.
@@ -262,12 +220,15 @@ void visit_cells(const Store& store, const Entry& e, const Part& part, Band& ban
       });
     }
   }
-  for (std::uint64_t at = part.cols.begin; at < part.cols.end;) {
-    const std::uint64_t end =
-        end_of_type(store.schema(), {e.pos.cx + at, e.pos.cx + part.cols.end}) - e.pos.cx;
-    block_cells::decoded(store, e, {part.rows, {at, end}}, band, kernel);
-    at = end;
-  }
+  for_each_decoded(
+      store, e, part, band,
+      [&](const Part& piece, ValueType type, const std::byte* cells, std::size_t step) {
+        visit_type(type, [&](auto tag) {
+          kernel.dense(DenseRows<decltype(tag)>{e.pos.rx + piece.rows.begin,
+                                                e.pos.cx + piece.cols.begin, piece.rows.size(),
+                                                piece.cols.size(), cells, step});
+        });
+      });
 }
 
 /// The same for all blocks of a region, in ascending order of positions; absent cells as `options`

@@ -112,15 +112,6 @@ std::optional<std::uint64_t> Source::float_mark(const Column& column) const noex
   return *options_.value_type == ValueType::f32 ? kMissingF32 : kMissingF64;
 }
 
-/// The columns from `begin` that have its type, up to `end` at most.
-Range Source::same_types(const Schema& schema, std::uint64_t begin,
-                         std::uint64_t end) const noexcept {
-  if (schema.kind == ObjectKind::matrix) return {begin, end};
-  std::uint64_t stop = begin + 1;
-  while (stop < end && schema.type_of(stop) == schema.type_of(begin)) ++stop;
-  return {begin, stop};
-}
-
 void Source::read(const Region& region, const Target& out, unsigned threads) const {
   if (region.empty()) return;
   for_each_run(region, [&](const Region& from, std::uint64_t at) {
@@ -140,7 +131,7 @@ void Source::read_run(const Region& from, const Target& out, unsigned threads) c
     return;
   }
   for (std::uint64_t col = from.cols.begin; col < from.cols.end;) {
-    const Range same = same_types(store_->schema(), col, from.cols.end);
+    const Range same{col, store_->schema().end_of_type({col, from.cols.end})};
     Target part = out;
     part.data = out.cell(0, col - from.cols.begin);
     const ValueType stored = store_->schema().type_of(col);
@@ -283,7 +274,7 @@ void Source::read_packed(const Region& region, std::byte* out, unsigned threads)
     return read_columns(region.rows, columns, threads);
   }
   for (std::uint64_t col = region.cols.begin; col < region.cols.end;) {
-    const Range same = same_types(schema_, col, region.cols.end);
+    const Range same{col, schema_.end_of_type({col, region.cols.end})};
     const ValueType type = schema_.type_of(col);
     read({region.rows, same}, {out, type, row_step, size_of(type)}, threads);
     for (; col < same.end; ++col, out += size_of(type)) {

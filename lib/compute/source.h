@@ -145,7 +145,6 @@ class Source {
     }
   }
 
-  Range same_types(const Schema& schema, std::uint64_t begin, std::uint64_t end) const noexcept;
   void read_run(const Region& from, const Target& out, unsigned threads) const;
   void read_converted(const Region& from, ValueType stored, const Target& out,
                       unsigned threads) const;

@@ -57,12 +57,8 @@ bool ascend(const KeptCells& cells) noexcept {
 }  // namespace
 
 std::optional<ValueType> declared_type(const Schema& schema, Range cols) noexcept {
-  if (schema.kind == ObjectKind::matrix) return schema.value_type;
-  const ValueType type = schema.type_of(cols.begin);
-  for (std::uint64_t c = cols.begin + 1; c < cols.end; ++c) {
-    if (schema.type_of(c) != type) return std::nullopt;
-  }
-  return type;
+  if (schema.end_of_type(cols) < cols.end) return std::nullopt;
+  return schema.type_of(cols.begin);
 }
 
 Range KeptCells::in(Range wanted) const noexcept {

@@ -14,6 +14,7 @@
 #include "lib/cells/convert_cells.h"
 #include "lib/cells/stream_copy.h"
 #include "lib/object/column_runs.h"
+#include "lib/object/decoded_cells.h"
 #include "lib/object/fill.h"
 #include "lib/object/store.h"
 #include "lib/object/target.h"
@@ -140,32 +141,20 @@ void Store::entries(const Region& region, const ReadOptions& options,
   run.flush();
 }
 
-// Decodes a block in bands of rows as each column's declared type. Not row by row, because text
-// drivers parse all rows before those requested.
 void Store::entries_of_dense(const Entry& entry, const Part& part, CellRun& take) const {
-  constexpr std::uint64_t cells_at_once = 64 << 10;
-  std::vector<std::uint64_t> cells;
-  for (std::uint64_t c = part.cols.begin; c < part.cols.end;) {
-    // A run of columns of one declared type.
-    const ValueType type = schema_.type_of(entry.pos.cx + c);
-    std::uint64_t end = c + 1;
-    while (end < part.cols.end && schema_.type_of(entry.pos.cx + end) == type) ++end;
-    const std::uint64_t width = end - c;
-    const std::uint64_t band = std::max<std::uint64_t>(1, cells_at_once / width);
-    for (std::uint64_t r = part.rows.begin; r < part.rows.end; r += band) {
-      const Range rows{r, std::min(part.rows.end, r + band)};
-      cells.assign(rows.size() * width, 0);
-      const Target out{reinterpret_cast<std::byte*>(cells.data()), type, 8 * width, 8};
-      driver_->read(*this, entry, {rows, {c, end}}, out);
-      const std::uint64_t* bits = cells.data();
-      for (std::uint64_t row = rows.begin; row < rows.end; ++row) {
-        for (std::uint64_t col = c; col < end; ++col) {
-          take({entry.pos.rx + row, entry.pos.cx + col, *bits++});
+  Band band;
+  for_each_decoded(
+      *this, entry, part, band,
+      [&](const Part& piece, ValueType type, const std::byte* cells, std::size_t step) {
+        const std::size_t size = size_of(type);
+        for (std::uint64_t r = piece.rows.begin; r < piece.rows.end; ++r) {
+          const std::byte* cell = cells + (r - piece.rows.begin) * step;
+          for (std::uint64_t c = piece.cols.begin; c < piece.cols.end; ++c) {
+            take({entry.pos.rx + r, entry.pos.cx + c, load_bits(type, cell)});
+            cell += size;
+          }
         }
-      }
-    }
-    c = end;
-  }
+      });
 }
 
 // Prefetches exactly the bytes of these blocks. Otherwise a page fault makes the system read ahead

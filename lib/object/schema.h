@@ -35,6 +35,14 @@ struct Schema {
   ValueType type_of(std::uint64_t col) const {
     return kind == ObjectKind::matrix ? value_type : columns[col].value_type;
   }
+  /// The first of these columns that is declared as another type than they begin with, or their
+  /// end.
+  std::uint64_t end_of_type(Range some) const {
+    if (kind == ObjectKind::matrix) return some.end;
+    std::uint64_t end = some.begin + 1;
+    while (end < some.end && type_of(end) == type_of(some.begin)) ++end;
+    return end;
+  }
   std::string read_attributes() const { return attributes ? attributes() : std::string(); }
   std::shared_ptr<const Names> read_row_names() const { return row_names ? row_names() : nullptr; }
   std::shared_ptr<const Names> read_col_names() const { return col_names ? col_names() : nullptr; }

@@ -77,8 +77,8 @@ void require_declared(const Store& store, const Entry& e, const Part& part, Valu
   const Schema& schema = store.schema();
   for (std::uint64_t c = part.cols.begin; c < part.cols.end;) {
     const ValueType declared = schema.type_of(e.pos.cx + c);
-    std::uint64_t end = schema.kind == ObjectKind::matrix ? part.cols.end : c + 1;
-    while (end < part.cols.end && schema.type_of(e.pos.cx + end) == declared) ++end;
+    const std::uint64_t end =
+        schema.end_of_type({e.pos.cx + c, e.pos.cx + part.cols.end}) - e.pos.cx;
     if (!holds_all(declared, e.value_type) && declared != read_as) {
       std::vector<std::byte> scratch((end - c) * size_of(declared));
       const Target out{scratch.data(), declared, 0, size_of(declared)};

@@ -9,6 +9,7 @@
 
 #include "lib/cells/convert_cells.h"
 #include "lib/dbdf/read/scattered_rows.h"
+#include "lib/object/block_rows.h"
 #include "lib/object/misfit.h"
 #include "lib/object/sparse.h"
 
@@ -142,16 +143,6 @@ void read_plain(const Stream& stream, const Part& part, const Target& out) {
       });
 }
 
-// The type that all these columns of a block declare, if it is the same.
-std::optional<ValueType> one_type(const Schema& schema, std::uint64_t first, Range cols) {
-  const ValueType type = schema.type_of(first + cols.begin);
-  if (schema.kind == ObjectKind::matrix) return type;
-  for (std::uint64_t c = cols.begin; c < cols.end; ++c) {
-    if (schema.type_of(first + c) != type) return std::nullopt;
-  }
-  return type;
-}
-
 void read_cells(const Stream& stream, const Part& part, const Target& out) {
   const Entry& e = stream.entry;
   if (e.value_type == out.type) {
@@ -239,7 +230,8 @@ void require_sparse_fits(const Store& store, const Entry& e, const Part& part, V
 void sparse_entries(const Store& store, const Entry& e, const Part& part, CellRun& take) {
   const Stream stream(store, e);
   const Schema& schema = store.schema();
-  const std::optional<ValueType> declared = one_type(schema, e.pos.cx, part.cols);
+  const std::optional<ValueType> declared =
+      declared_type(schema, {e.pos.cx + part.cols.begin, e.pos.cx + part.cols.end});
   if (declared == e.value_type) {
     visit_bits(e.value_type, [&](auto bits) {
       stream.each<sizeof bits>(
