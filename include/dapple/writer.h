@@ -147,11 +147,11 @@ class TileWriter {
   /// share a cell are found by `finish`. O(cells), or O(entries) if they are in order.
   template <Value T>
   void put(BlockPos pos, const DenseRef<T>& cells) {
-    put_one(pos, cells.rows, cells.cols, value_type_of<T>(), cells.data, stride_of(cells));
+    put_dense(pos, cells.rows, cells.cols, value_type_of<T>(), cells.data, stride_of(cells), {});
   }
   template <Value T, class Col = std::uint32_t, class Ptr = std::uint64_t>
   void put(BlockPos pos, const CsrRef<T, Col, Ptr>& cells) {
-    put_one(pos, detail::CsrArrays(cells));
+    put_sparse(pos, detail::CsrArrays(cells), {});
   }
   /// `entries` may be in any order, but no cell may be there twice.
   template <Value T>
@@ -165,11 +165,12 @@ class TileWriter {
   /// `put` throws; then some of the blocks may have been put. O(cells) or O(entries).
   template <Value T>
   void put_region(BlockPos pos, const DenseRef<T>& cells, unsigned threads = 1) {
-    put_cut(pos, cells.rows, cells.cols, value_type_of<T>(), cells.data, stride_of(cells), threads);
+    put_dense(pos, cells.rows, cells.cols, value_type_of<T>(), cells.data, stride_of(cells),
+              threads);
   }
   template <Value T, class Col = std::uint32_t, class Ptr = std::uint64_t>
   void put_region(BlockPos pos, const CsrRef<T, Col, Ptr>& cells, unsigned threads = 1) {
-    put_cut(pos, detail::CsrArrays(cells), threads);
+    put_sparse(pos, detail::CsrArrays(cells), threads);
   }
   /// The same of values of `type`, anywhere in memory: cell (r, c) of the region is at byte
   /// r * strides.row + c * strides.col of `cells`. Also throws invalid_argument when they are not
@@ -204,12 +205,10 @@ class TileWriter {
   }
   [[noreturn]] static void fail_overlap(std::uint64_t cols, std::size_t row_stride);
 
-  void put_one(BlockPos pos, std::uint64_t rows, std::uint64_t cols, ValueType type,
-               const void* data, std::size_t row_stride);
-  void put_one(BlockPos pos, const detail::CsrArrays& arrays);
-  void put_cut(BlockPos pos, std::uint64_t rows, std::uint64_t cols, ValueType type,
-               const void* data, std::size_t row_stride, unsigned threads);
-  void put_cut(BlockPos pos, const detail::CsrArrays& arrays, unsigned threads);
+  /// As one block, or by so many threads cut along the tiling.
+  void put_dense(BlockPos pos, std::uint64_t rows, std::uint64_t cols, ValueType type,
+                 const void* data, std::size_t row_stride, std::optional<unsigned> cut);
+  void put_sparse(BlockPos pos, const detail::CsrArrays& arrays, std::optional<unsigned> cut);
 };
 
 class MatrixWriter : public TileWriter {

@@ -127,7 +127,7 @@ void BlockWriter::require_block(BlockPos pos, std::uint64_t rows, std::uint64_t 
   }
   const TileShape shape{static_cast<std::uint32_t>(rows), static_cast<std::uint32_t>(cols)};
   declared_type(pos, shape);
-  if (options_.off_grid || dbdf::is_tile(schema_, tile_, strips_, pos, shape)) return;
+  if (options_.off_grid || dbdf::tile_number(schema_, tile_, strips_, pos, shape)) return;
   throw Error(Errc::invalid_argument, file_.name(), std::nullopt,
               "the block of " + std::to_string(rows) + " x " + std::to_string(cols) + " cells at " +
                   text(pos) + " is no tile of the tiling by " + std::to_string(tile_.rows) + " x " +

@@ -95,26 +95,12 @@ ValueType type_of_block(const Schema& schema, BlockPos pos, TileShape shape) {
                                         " x " + std::to_string(schema.cols) + " object");
   }
   const ValueType type = schema.type_of(pos.cx);
-  if (schema.kind == ObjectKind::frame) {
-    for (std::uint64_t c = pos.cx; c < pos.cx + shape.cols; ++c) {
-      if (schema.type_of(c) == type) continue;
-      throw Error(Errc::invalid_argument,
-                  "a block has columns of one value type (R8), but column " +
-                      std::to_string(pos.cx) + " is " + std::string(name(type)) + " and column " +
-                      std::to_string(c) + " is " + std::string(name(schema.type_of(c))));
-    }
-  }
-  return type;
-}
-
-bool is_tile(const Schema& schema, TileShape tile, const std::vector<Range>& strips, BlockPos pos,
-             TileShape shape) noexcept {
-  const auto strip =
-      std::lower_bound(strips.begin(), strips.end(), pos.cx,
-                       [](const Range& s, std::uint64_t col) { return s.begin < col; });
-  return pos.rx % tile.rows == 0 &&
-         shape.rows == std::min<std::uint64_t>(tile.rows, schema.rows - pos.rx) &&
-         strip != strips.end() && *strip == Range{pos.cx, pos.cx + shape.cols};
+  const std::uint64_t other = schema.end_of_type({pos.cx, pos.cx + shape.cols});
+  if (other == pos.cx + shape.cols) return type;
+  throw Error(Errc::invalid_argument,
+              "a block has columns of one value type (R8), but column " + std::to_string(pos.cx) +
+                  " is " + std::string(name(type)) + " and column " + std::to_string(other) +
+                  " is " + std::string(name(schema.type_of(other))));
 }
 
 }  // namespace dapple::detail::dbdf

@@ -42,8 +42,4 @@ auto naming(const std::string& file, const F& f) {
   }
 }
 
-/// Whether a block is a tile of the tiling.
-bool is_tile(const Schema& schema, TileShape tile, const std::vector<Range>& strips, BlockPos pos,
-             TileShape shape) noexcept;
-
 }  // namespace dapple::detail::dbdf

@@ -266,14 +266,15 @@ void put_arrays(BlockWriter& to, const Region& region, const Cuts& cuts, const C
   put(to, region, cuts, arrays, threads);
 }
 
-/// The cuts of a block, which has none. Throws unless it is a tile, or may be any rectangle.
-Cuts whole(const BlockWriter& to, const Region& block) {
-  to.require_block({block.rows.begin, block.cols.begin}, block.rows.size(), block.cols.size());
-  return {{block.rows}, {block.cols}};
-}
-
-Region region_of(BlockPos pos, const CsrArrays& arrays) {
-  return region_of(pos, arrays.rows, arrays.cols);
+/// Those of a region that is cut along the tiling, or of a block, which has none. Throws unless the
+/// one is inside the object, and the other a tile, or may be any rectangle.
+Cuts cuts_of(const BlockWriter& to, const Region& region, bool cuts) {
+  if (cuts) {
+    require_inside(to, region);
+    return region.empty() ? Cuts() : cut(to, region);
+  }
+  to.require_block({region.rows.begin, region.cols.begin}, region.rows.size(), region.cols.size());
+  return {{region.rows}, {region.cols}};
 }
 
 }  // namespace
@@ -283,44 +284,29 @@ void TileWriter::fail_overlap(std::uint64_t cols, std::size_t row_stride) {
        detail::counted(row_stride, "value") + " apart");
 }
 
-void TileWriter::put_one(BlockPos pos, std::uint64_t rows, std::uint64_t cols, ValueType type,
-                         const void* data, std::size_t row_stride) {
-  const Region block = region_of(pos, rows, cols);
-  put_cells(*impl_, block, whole(*impl_, block), type, static_cast<const std::byte*>(data),
-            {row_stride * size_of(type), size_of(type)}, 1);
+void TileWriter::put_dense(BlockPos pos, std::uint64_t rows, std::uint64_t cols, ValueType type,
+                           const void* data, std::size_t row_stride, std::optional<unsigned> cut) {
+  const Region region = region_of(pos, rows, cols);
+  put_cells(*impl_, region, cuts_of(*impl_, region, cut.has_value()), type,
+            static_cast<const std::byte*>(data), {row_stride * size_of(type), size_of(type)},
+            cut.value_or(1));
 }
 
-void TileWriter::put_one(BlockPos pos, const CsrArrays& arrays) {
-  const Region block = region_of(pos, arrays);
+void TileWriter::put_sparse(BlockPos pos, const CsrArrays& arrays, std::optional<unsigned> cut) {
+  const Region region = region_of(pos, arrays.rows, arrays.cols);
+  const Cuts cuts = cuts_of(*impl_, region, cut.has_value());
   require_lengths(arrays);
-  put_arrays(*impl_, block, whole(*impl_, block), arrays, 1);
+  if (!region.empty()) put_arrays(*impl_, region, cuts, arrays, cut.value_or(1));
 }
 
 void TileWriter::put_empty(BlockPos pos, TileShape shape) {
-  whole(*impl_, region_of(pos, shape.rows, shape.cols));
+  cuts_of(*impl_, region_of(pos, shape.rows, shape.cols), false);
   impl_->put_empty(pos, shape);
-}
-
-void TileWriter::put_cut(BlockPos pos, std::uint64_t rows, std::uint64_t cols, ValueType type,
-                         const void* data, std::size_t row_stride, unsigned threads) {
-  const Region region = region_of(pos, rows, cols);
-  require_inside(*impl_, region);
-  if (region.empty()) return;
-  put_cells(*impl_, region, cut(*impl_, region), type, static_cast<const std::byte*>(data),
-            {row_stride * size_of(type), size_of(type)}, threads);
-}
-
-void TileWriter::put_cut(BlockPos pos, const CsrArrays& arrays, unsigned threads) {
-  const Region region = region_of(pos, arrays);
-  require_inside(*impl_, region);
-  require_lengths(arrays);
-  if (region.empty()) return;
-  put_arrays(*impl_, region, cut(*impl_, region), arrays, threads);
 }
 
 void TileWriter::put_region(const Region& region, ValueType type, std::span<const std::byte> cells,
                             Strides strides, unsigned threads) {
-  require_inside(*impl_, region);
+  const Cuts cuts = cuts_of(*impl_, region, true);
   if (region.empty()) return;
   const std::size_t size = size_of(type);
   if (strides.col == 0) strides.col = size;
@@ -330,7 +316,7 @@ void TileWriter::put_region(const Region& region, ValueType type, std::span<cons
          std::to_string(region.cols.size()) + " values of " + std::string(name(type)) +
          " are not all in " + detail::counted(cells.size(), "byte"));
   }
-  put_cells(*impl_, region, cut(*impl_, region), type, cells.data(), strides, threads);
+  put_cells(*impl_, region, cuts, type, cells.data(), strides, threads);
 }
 
 }  // namespace dapple

@@ -12,6 +12,7 @@
 #include "lib/dbdf/write/append.h"
 #include "lib/dbdf/write/block_writer.h"
 #include "lib/dbdf/write/tile_rows.h"
+#include "lib/dbdf/write/tiling.h"
 #include "lib/dbdf/write/transpose.h"
 
 namespace dapple::detail::dbdf {
@@ -273,14 +274,6 @@ bool Retiler::put_rows(const Group& group, const Region& cells) {
   return true;
 }
 
-/// True when the columns are of one value type.
-bool is_uniform(const Schema& schema) {
-  for (const Column& column : schema.columns) {
-    if (column.value_type != schema.columns.front().value_type) return false;
-  }
-  return true;
-}
-
 /// True when text was parsed into just the blocks that would be written now.
 bool has_blocks_of(const Source& source, const BlockWriter& writer, const WriteOptions& options) {
   const Store& store = source.store();
@@ -289,15 +282,10 @@ bool has_blocks_of(const Source& source, const BlockWriter& writer, const WriteO
       options.align != usual.align || options.pack != usual.pack || options.plain) {
     return false;
   }
-  const std::vector<Range>& strips = writer.column_strips();
-  const std::uint64_t rows = source.rows(), height = writer.tile().rows;
   for (std::uint64_t i = 0; i < store.index().size(); ++i) {
     const Entry entry = store.index().entry(i);
-    const auto strip =
-        std::lower_bound(strips.begin(), strips.end(), entry.pos.cx,
-                         [](const Range& range, std::uint64_t col) { return range.begin < col; });
-    if (strip == strips.end() || *strip != entry.cells().cols || entry.pos.rx % height != 0 ||
-        entry.rows != std::min(height, rows - entry.pos.rx)) {
+    if (!tile_number(writer.schema(), writer.tile(), writer.column_strips(), entry.pos,
+                     {entry.rows, entry.cols})) {
       return false;
     }
   }
@@ -309,7 +297,8 @@ bool has_blocks_of(const Source& source, const BlockWriter& writer, const WriteO
 TileShape natural_tile(const Source& source) {
   const auto& grid = source.store().index().grid();
   if (grid && source.store().is_import() && source.is_whole()) return grid->tile;
-  if (source.rows() > 0 && source.cols() > 0 && is_uniform(source.schema())) {
+  if (source.rows() > 0 && source.cols() > 0 &&
+      source.schema().end_of_type({0, source.cols()}) == source.cols()) {
     const Source::Load load = source.load({{0, source.rows()}, {0, source.cols()}});
     if (load.stored < load.area * kSparse) {
       return default_sparse_tile(source.rows(), source.cols(), load.stored,

@@ -35,16 +35,9 @@ std::optional<std::vector<bool>> taken_tiles(const EntryTable& entries, const Sc
   std::vector<bool> taken(tiles);
   for (std::uint64_t i = 0; i < entries.size(); ++i) {
     const Entry e = entries[i];
-    const auto strip =
-        std::lower_bound(strips.begin(), strips.end(), e.pos.cx,
-                         [](const Range& range, std::uint64_t col) { return range.begin < col; });
-    if (strip == strips.end() || strip->begin != e.pos.cx || strip->size() != e.cols ||
-        e.pos.rx % tile.rows != 0 ||
-        e.rows != std::min<std::uint64_t>(tile.rows, schema.rows - e.pos.rx)) {
-      return std::nullopt;
-    }
-    const auto j = static_cast<std::uint64_t>(strip - strips.begin());
-    taken[e.pos.rx / tile.rows * strips.size() + j] = true;
+    const auto number = tile_number(schema, tile, strips, e.pos, {e.rows, e.cols});
+    if (!number) return std::nullopt;
+    taken[*number] = true;
   }
   return taken;
 }
@@ -95,13 +88,8 @@ std::vector<Range> free_columns(const std::multimap<std::uint64_t, std::uint64_t
 std::vector<Range> type_runs(const Schema& schema) {
   std::vector<Range> runs;
   for (std::uint64_t begin = 0; begin < schema.cols;) {
-    std::uint64_t end = schema.cols;
-    if (schema.kind == ObjectKind::frame) {
-      end = begin + 1;
-      while (end < schema.cols && schema.type_of(end) == schema.type_of(begin)) ++end;
-    }
-    runs.push_back({begin, end});
-    begin = end;
+    runs.push_back({begin, schema.end_of_type({begin, schema.cols})});
+    begin = runs.back().end;
   }
   return runs;
 }
@@ -176,6 +164,20 @@ std::vector<Range> column_strips(const Schema& schema, TileShape tile) {
     begin = end;
   }
   return strips;
+}
+
+std::optional<std::uint64_t> tile_number(const Schema& schema, TileShape tile,
+                                         const std::vector<Range>& strips, BlockPos pos,
+                                         TileShape shape) noexcept {
+  const auto strip =
+      std::lower_bound(strips.begin(), strips.end(), pos.cx,
+                       [](const Range& s, std::uint64_t col) { return s.begin < col; });
+  if (strip == strips.end() || *strip != Range{pos.cx, pos.cx + shape.cols} ||
+      pos.rx % tile.rows != 0 ||
+      shape.rows != std::min<std::uint64_t>(tile.rows, schema.rows - pos.rx)) {
+    return std::nullopt;
+  }
+  return pos.rx / tile.rows * strips.size() + static_cast<std::uint64_t>(strip - strips.begin());
 }
 
 std::vector<PlacedTile> uncovered_tiles(const EntryTable& entries, const Schema& schema,

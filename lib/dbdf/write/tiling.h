@@ -1,6 +1,8 @@
 // The tiling that a writer fills: which tiles there are, and which cells were never put.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -14,6 +16,11 @@ namespace dapple::detail::dbdf {
 /// value type changes (R8) and, in tiles of 4096 rows or more, before and after each column with a
 /// dictionary; none if there are no rows. Throws invalid_argument for more than 2^24.
 std::vector<Range> column_strips(const Schema& schema, TileShape tile);
+
+/// The number of the tile that a block is, row by row; nothing for one that is no tile.
+std::optional<std::uint64_t> tile_number(const Schema& schema, TileShape tile,
+                                         const std::vector<Range>& strips, BlockPos pos,
+                                         TileShape shape) noexcept;
 
 using PlacedTile = std::pair<BlockPos, TileShape>;
 
