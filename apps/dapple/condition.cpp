@@ -2,13 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <charconv>
-#include <cmath>
-#include <compare>
-#include <limits>
 #include <optional>
-#include <type_traits>
 #include <utility>
 
 #include "cli.h"
@@ -75,89 +69,31 @@ void require_ends(std::string_view low, std::string_view high, std::string_view 
                                low.empty() ? "<=" : ">=", printable(low.empty() ? high : low)));
 }
 
-template <class T>
-std::optional<T> parsed(std::string_view text) {
-  T value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (std::is_same_v<T, double> && error == std::errc::result_out_of_range) {
-    throw UsageError(fmt::format("'{}' is beyond the range of f64", printable(text)));
-  }
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
-/// How two runs of digits without zeros in front compare.
-std::strong_ordering compare_digits(std::string_view a, std::string_view b) {
-  return a.size() != b.size() ? a.size() <=> b.size() : a <=> b;
-}
-
-/// The doubles next to an integer that 64 bits do not hold: the lowest that is not below it, and
-/// the highest that is not above it.
-struct Around {
-  double low, high;
-};
-
-/// Nothing when the text is no integer.
-std::optional<Around> around(std::string_view text) {
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  const bool negative = text.starts_with('-');
-  std::string_view digits = text.substr(negative ? 1 : 0);
-  if (digits.empty() || digits.find_first_not_of("0123456789") != digits.npos) return std::nullopt;
-  digits.remove_prefix(std::min(digits.find_first_not_of('0'), digits.size() - 1));
-  double near = std::numeric_limits<double>::max();
-  std::from_chars(digits.data(), digits.data() + digits.size(), near);
-  // Unlike from_chars, this is exact.
-  const auto order = compare_digits(fmt::format("{:.0f}", near), digits);
-  Around found{near, near};
-  if (order < 0) found.low = std::nextafter(near, kInfinity);
-  if (order > 0) found.high = std::nextafter(near, -kInfinity);
-  return negative ? Around{-found.high, -found.low} : found;
-}
-
-/// Calls f(low, high) with the number as bounds: as a 64-bit integer or else a double twice, and an
-/// integer that is neither as the doubles around it, between which no cell is. Nothing when the
-/// bound is no number.
-template <class F>
-std::optional<Condition> with_number(const ShortCondition::Bound& bound, const F& f) {
-  if (bound.quoted) return std::nullopt;
-  const std::string_view text = bound.text;
-  if (const auto n = parsed<std::uint64_t>(text)) return f(*n, *n);
-  if (const auto n = parsed<std::int64_t>(text)) return f(*n, *n);
-  if (const auto n = around(text)) return f(n->low, n->high);
-  if (const auto n = parsed<double>(text)) return f(*n, *n);
-  return std::nullopt;
-}
+// Longer signs first.
+constexpr std::pair<std::string_view, How> kSigns[] = {{">=", How::at_least},
+                                                       {">", How::above},
+                                                       {"<=", How::at_most},
+                                                       {"<", How::below},
+                                                       {"==", How::equal}};
 
 /// Nothing when a bound is no number.
 std::optional<Condition> find_number_condition(const ShortCondition& e) {
   if (e.how == How::nan) return Condition::nan();
-  return with_number(e.low, [&](auto low, auto high) -> std::optional<Condition> {
-    switch (e.how) {
-      case How::above:
-        return Condition::above(high);
-      case How::at_least:
-        return Condition::at_least(low);
-      case How::below:
-        return Condition::below(low);
-      case How::at_most:
-        return Condition::at_most(high);
-      case How::equal:
-        return Condition::between(low, high);
-      default:
-        return with_number(e.high, [&](auto, auto last) { return Condition::between(low, last); });
-    }
-  });
+  if (e.low.quoted || e.high.quoted) return std::nullopt;
+  std::string_view relation = "..";
+  for (const auto& [sign, how] : kSigns) {
+    if (how == e.how) relation = sign;
+  }
+  try {
+    return Condition::parse(relation, e.low.text, e.high.text);
+  } catch (const Error& error) {
+    throw UsageError(error.detail());
+  }
 }
 
 }  // namespace
 
 ShortCondition parse_condition(std::string_view whole) {
-  // Longer signs first.
-  constexpr std::pair<std::string_view, How> kSigns[] = {{">=", How::at_least},
-                                                         {">", How::above},
-                                                         {"<=", How::at_most},
-                                                         {"<", How::below},
-                                                         {"==", How::equal}};
   const std::string_view text = trimmed(whole);
   ShortCondition e;
   e.whole = whole;

@@ -12,7 +12,9 @@
 #include <cstdint>
 #include <cstring>
 #include <functional>
+#include <optional>
 #include <span>
+#include <string_view>
 #include <type_traits>
 #include <vector>
 
@@ -53,6 +55,12 @@ class Condition {
   static Condition between(Low low, High high) {
     return {Bound::of(low, false), Bound::of(high, false)};
   }
+  /// Cells for which `cell RELATION number` holds, where RELATION is one of < <= == >= >, or ".."
+  /// for those from `number` to `last`. Numbers are text, and compared exactly however many digits
+  /// they have. Nothing when one is no number; throws invalid_argument beyond the range of f64, and
+  /// for another relation.
+  static std::optional<Condition> parse(std::string_view relation, std::string_view number,
+                                        std::string_view last = {});
   static Condition nan() {
     Condition c({}, {});
     c.nan_ = true;

@@ -1,7 +1,7 @@
 #include "lib/compute/expression.h"
 
 #include <algorithm>
-#include <initializer_list>
+#include <array>
 #include <utility>
 
 namespace dapple {
@@ -10,29 +10,6 @@ using detail::ExpressionNode;
 using Kind = ExpressionNode::Kind;
 
 namespace {
-
-std::shared_ptr<const ExpressionNode> make_test(ExpressionNode::Column column,
-                                                ColumnCondition condition) {
-  auto node = std::make_shared<ExpressionNode>();
-  node->column = std::move(column);
-  node->condition = std::move(condition);
-  return node;
-}
-
-/// Side by side, not one inside the other, however many are put together.
-std::shared_ptr<const ExpressionNode> join(
-    Kind kind, std::initializer_list<std::shared_ptr<const ExpressionNode>> parts) {
-  auto node = std::make_shared<ExpressionNode>();
-  node->kind = kind;
-  for (const auto& part : parts) {
-    if (part->kind == kind && kind != Kind::negation) {
-      node->of.insert(node->of.end(), part->of.begin(), part->of.end());
-    } else {
-      node->of.push_back(part);
-    }
-  }
-  return node;
-}
 
 /// Calls f(test) for each test, from left to right.
 template <class F>
@@ -44,6 +21,27 @@ void each_test(const ExpressionNode& node, const F& f) {
 }  // namespace
 
 namespace detail {
+
+ExpressionPart make_test(ExpressionNode::Column column, ColumnCondition condition) {
+  auto node = std::make_shared<ExpressionNode>();
+  node->column = std::move(column);
+  node->condition = std::move(condition);
+  return node;
+}
+
+ExpressionPart join(Kind kind, std::span<const ExpressionPart> parts) {
+  if (parts.size() == 1 && kind != Kind::negation) return parts.front();
+  auto node = std::make_shared<ExpressionNode>();
+  node->kind = kind;
+  for (const auto& part : parts) {
+    if (part->kind == kind && kind != Kind::negation) {
+      node->of.insert(node->of.end(), part->of.begin(), part->of.end());
+    } else {
+      node->of.push_back(part);
+    }
+  }
+  return node;
+}
 
 std::uint64_t column_of(const Frame& frame, const ExpressionNode& test) {
   if (const auto* label = std::get_if<std::string>(&test.column)) return frame.column(*label);
@@ -67,17 +65,19 @@ ColumnCondition ColumnCondition::one_of(std::vector<Condition> equals) {
 }
 
 Expression::Expression(std::string label, ColumnCondition condition)
-    : node_(make_test(std::move(label), std::move(condition))) {}
+    : node_(detail::make_test(std::move(label), std::move(condition))) {}
 Expression::Expression(std::uint64_t col, ColumnCondition condition)
-    : node_(make_test(col, std::move(condition))) {}
+    : node_(detail::make_test(col, std::move(condition))) {}
 
 Expression operator&&(const Expression& a, const Expression& b) {
-  return Expression(join(Kind::all, {a.node_, b.node_}));
+  return Expression(detail::join(Kind::all, std::array{a.node_, b.node_}));
 }
 Expression operator||(const Expression& a, const Expression& b) {
-  return Expression(join(Kind::any, {a.node_, b.node_}));
+  return Expression(detail::join(Kind::any, std::array{a.node_, b.node_}));
 }
-Expression operator!(const Expression& a) { return Expression(join(Kind::negation, {a.node_})); }
+Expression operator!(const Expression& a) {
+  return Expression(detail::join(Kind::negation, {&a.node_, 1}));
+}
 
 std::vector<std::string> Expression::labels() const {
   std::vector<std::string> labels;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <variant>
 #include <vector>
@@ -20,6 +21,14 @@ struct ExpressionNode {
   ColumnCondition condition = Condition::nan();             // of a test
   std::vector<std::shared_ptr<const ExpressionNode>> of{};  // of all others
 };
+
+using ExpressionPart = std::shared_ptr<const ExpressionNode>;
+
+ExpressionPart make_test(ExpressionNode::Column column, ColumnCondition condition);
+
+/// Parts side by side, not one inside the other, however many are put together; a single one as it
+/// is, unless it is negated.
+ExpressionPart join(ExpressionNode::Kind kind, std::span<const ExpressionPart> parts);
 
 /// The number of the column of a test. Throws absent, out_of_range.
 std::uint64_t column_of(const Frame& frame, const ExpressionNode& test);

@@ -15,6 +15,7 @@ namespace dapple {
 namespace {
 
 using detail::Relation;
+using Part = detail::ExpressionPart;
 
 enum class Kind : std::uint8_t { name, quoted_name, place, text, number, symbol, end };
 
@@ -194,65 +195,66 @@ class Parser {
  public:
   explicit Parser(std::string_view condition) : condition_(condition), tokens_(condition) {}
 
-  Expression whole() {
-    Expression made = either();
+  Part whole() {
+    Part made = either();
     if (tokens_.next().kind != Kind::end) tokens_.fail_expected("and, or, or the end");
     return made;
   }
 
  private:
-  Expression either() {
-    Expression made = both();
-    while (tokens_.take_word("or")) made = made || both();
-    return made;
+  using Joined = detail::ExpressionNode::Kind;
+
+  Part either() {
+    return chain(Joined::any, "or", [this] { return both(); });
+  }
+  Part both() {
+    return chain(Joined::all, "and", [this] { return negated(); });
+  }
+  /// All parts are joined at once: a condition may have many thousands.
+  template <class Next>
+  Part chain(Joined kind, std::string_view word, const Next& next) {
+    std::vector<Part> parts{next()};
+    while (tokens_.take_word(word)) parts.push_back(next());
+    return detail::join(kind, parts);
   }
 
-  Expression both() {
-    Expression made = negated();
-    while (tokens_.take_word("and")) made = made && negated();
-    return made;
-  }
-
-  Expression negated() {
+  Part negated() {
     constexpr int kDeepest = 200;
     if (++depth_ > kDeepest) fail(condition_, tokens_.next().begin, "it is nested too deeply");
-    Expression made = [&] {
-      if (tokens_.take_word("not")) return !negated();
+    Part made = [&] {
+      if (tokens_.take_word("not")) return negation(negated());
       if (!tokens_.take("(")) return test();
-      Expression inside = either();
+      Part inside = either();
       if (!tokens_.take(")")) tokens_.fail_expected("and, or, or )");
       return inside;
     }();
     --depth_;
     return made;
   }
+  static Part negation(const Part& part) { return detail::join(Joined::negation, {&part, 1}); }
 
   /// One test, or the two of `3 <= x < 9`.
-  Expression test() {
+  Part test() {
     if (sees_value()) {
       const Token value = tokens_.take();
       const auto relation = take_relation();
       if (!relation) tokens_.fail_expected("a comparison such as <");
       const Column column = take_column();
-      Expression made = comparison(column, turned(*relation), value);
-      if (const auto second = take_relation())
-        made = made && comparison(column, *second, take_value());
-      return made;
+      Part first = comparison(column, turned(*relation), value);
+      const auto second = take_relation();
+      if (!second) return first;
+      return detail::join(Joined::all,
+                          std::array{first, comparison(column, *second, take_value())});
     }
     const Column column = take_column();
     if (const auto relation = take_relation()) return comparison(column, *relation, take_value());
     tokens_.take_word("is");
     const bool negative = tokens_.take_word("not");
-    Expression made = word_test(column);
-    return negative ? !made : made;
+    Part made = word_test(column);
+    return negative ? negation(made) : made;
   }
 
   using Column = detail::ExpressionNode::Column;
-
-  static Expression of(const Column& column, ColumnCondition condition) {
-    return std::visit([&](const auto& known) { return Expression(known, std::move(condition)); },
-                      column);
-  }
 
   Condition number_test(Relation relation, const Token& number) const {
     const auto made = detail::number_condition(relation, number.text);
@@ -263,24 +265,24 @@ class Parser {
     return *made;
   }
 
-  Expression comparison(const Column& column, Relation relation, const Token& value) const {
+  Part comparison(const Column& column, Relation relation, const Token& value) const {
     const bool number = value.kind == Kind::number;
-    Expression made = number ? of(column, number_test(relation, value))
-                             : of(column, compare_text(relation, value.text));
-    return relation == Relation::unequal ? !made : made;
+    Part made = detail::make_test(
+        column, number ? number_test(relation, value) : compare_text(relation, value.text));
+    return relation == Relation::unequal ? negation(made) : made;
   }
 
-  Expression word_test(const Column& column) {
-    if (tokens_.take_word("missing")) return of(column, ColumnCondition::missing());
-    if (tokens_.take_word("nan")) return of(column, Condition::nan());
+  Part word_test(const Column& column) {
+    if (tokens_.take_word("missing")) return detail::make_test(column, ColumnCondition::missing());
+    if (tokens_.take_word("nan")) return detail::make_test(column, Condition::nan());
     if (tokens_.take_word("prefix")) {
       if (tokens_.next().kind != Kind::text) tokens_.fail_expected("a text in quotes");
-      return of(column, ColumnCondition::prefix(tokens_.take().text));
+      return detail::make_test(column, ColumnCondition::prefix(tokens_.take().text));
     }
     if (!tokens_.take_word("in")) {
       tokens_.fail_expected("a comparison such as <, or in, prefix, missing or nan,");
     }
-    return of(column, one_of());
+    return detail::make_test(column, one_of());
   }
 
   ColumnCondition one_of() {
@@ -362,6 +364,6 @@ class Parser {
 
 }  // namespace
 
-Expression Expression::parse(std::string_view text) { return Parser(text).whole(); }
+Expression Expression::parse(std::string_view text) { return Expression(Parser(text).whole()); }
 
 }  // namespace dapple

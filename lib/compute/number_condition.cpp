@@ -4,12 +4,16 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <utility>
 
+#include "dapple/error.h"
 #include "lib/base/text.h"
 
-namespace dapple::detail {
+namespace dapple {
+
+namespace detail {
 
 namespace {
 
@@ -77,4 +81,34 @@ std::optional<Condition> number_condition(Relation relation, std::string_view te
   });
 }
 
-}  // namespace dapple::detail
+}  // namespace detail
+
+std::optional<Condition> Condition::parse(std::string_view relation, std::string_view number,
+                                          std::string_view last) {
+  using detail::Relation;
+  constexpr std::pair<std::string_view, Relation> kAll[] = {
+      {"<", Relation::below},     {"<=", Relation::at_most}, {"==", Relation::equal},
+      {">=", Relation::at_least}, {">", Relation::above},    {"..", Relation::at_least}};
+  const auto* const known = std::find_if(std::begin(kAll), std::end(kAll),
+                                         [&](const auto& one) { return one.first == relation; });
+  if (known == std::end(kAll)) {
+    throw Error(Errc::invalid_argument, "there is no relation " + detail::shown(relation));
+  }
+  const auto read = [](Relation how, std::string_view text) -> std::optional<Condition> {
+    double nearest = 0;
+    const char* const end = text.data() + text.size();
+    const auto found = detail::read_number(text.data(), end, nearest);
+    if (found.end != end || found.error == detail::NumberError::no_number) return std::nullopt;
+    const auto made = detail::number_condition(how, text);
+    if (made) return made;
+    throw Error(Errc::invalid_argument, detail::shown(text) + " is beyond the range of f64");
+  };
+  std::optional<Condition> made = read(known->second, number);
+  if (!made || relation != "..") return made;
+  const auto to = read(Relation::at_most, last);
+  if (!to) return std::nullopt;
+  made->high_ = to->high_;
+  return made;
+}
+
+}  // namespace dapple
