@@ -171,11 +171,7 @@ int32_t dapple_copy_arrays(const dapple_sparse* sparse, int32_t index_type, void
   });
 }
 
-void dapple_sparse_free(dapple_sparse** sparse) {
-  if (sparse == nullptr || *sparse == nullptr || (*sparse)->tag != dapple_sparse::kTag) return;
-  (*sparse)->tag = 0;
-  delete std::exchange(*sparse, nullptr);
-}
+void dapple_sparse_free(dapple_sparse** sparse) { end_handle(sparse); }
 
 }  // extern "C"
 

@@ -73,6 +73,14 @@ Handle& checked(Handle* handle) {
   return *handle;
 }
 
+/// Ends what a handle is of, and makes it NULL; nothing else than a handle that is not closed.
+template <class Handle>
+void end_handle(Handle** handle) {
+  if (handle == nullptr || *handle == nullptr || (*handle)->tag != Handle::kTag) return;
+  (*handle)->tag = 0;
+  delete std::exchange(*handle, nullptr);
+}
+
 /// `pointer`, or invalid_argument: `what` is needed.
 template <class T>
 T& needed(T* pointer, const char* what) {

@@ -154,11 +154,7 @@ int32_t dapple_open_reader(const dapple_reader* reader, const char* name,
   });
 }
 
-void dapple_close(dapple_object** object) {
-  if (object == nullptr || *object == nullptr || (*object)->tag != dapple_object::kTag) return;
-  (*object)->tag = 0;
-  delete std::exchange(*object, nullptr);
-}
+void dapple_close(dapple_object** object) { end_handle(object); }
 
 int32_t dapple_get_info(const dapple_object* object, dapple_info* info, dapple_error* error) {
   return guarded(error, [&] { needed(info, "info") = info_of(checked(object)); });

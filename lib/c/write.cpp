@@ -96,11 +96,7 @@ int32_t dapple_finish(dapple_writer* writer, dapple_error* error) {
   return guarded(error, [&] { checked(writer).writer.finish(); });
 }
 
-void dapple_abandon(dapple_writer** writer) {
-  if (writer == nullptr || *writer == nullptr || (*writer)->tag != dapple_writer::kTag) return;
-  (*writer)->tag = 0;
-  delete std::exchange(*writer, nullptr);
-}
+void dapple_abandon(dapple_writer** writer) { end_handle(writer); }
 
 }  // extern "C"
 
