@@ -3,10 +3,9 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
+#include <optional>
 #include <string>
 
-#include "dapple/items.h"
 #include "input.h"
 #include "report.h"
 #include "table.h"
@@ -18,15 +17,13 @@ namespace dapple::cli {
 namespace {
 
 /// Widths that fit every block of the object, so that the blocks are listed in one pass.
-Table table_for(const BlockedObject& object, bool all) {
+Table table_for(const BlockedObject& object) {
   const auto grid = object.grid();
   const std::uint64_t rows = grid ? grid->tile.rows : object.rows();
   const std::uint64_t cols = grid ? grid->tile.cols : object.cols();
-  // Auxiliary blocks have the largest possible position.
-  const std::size_t position = all ? digits(std::numeric_limits<std::uint64_t>::max()) : 0;
   const std::size_t byte_digits = digits(object.bytes());
-  return Table({{"rx", std::max(position, digits(object.rows()))},
-                {"cx", std::max(position, digits(object.cols()))},
+  return Table({{"rx", digits(object.rows())},
+                {"cx", digits(object.cols())},
                 {"rows", digits(rows)},
                 {"cols", digits(cols)},
                 {"kind", 5, Align::left},
@@ -68,13 +65,26 @@ void print_json(const BlockInfo& block, std::uint64_t offset, const std::string&
             part.empty() ? "" : fmt::format(R"(,"part":{})", json_string(part)));
 }
 
+/// Bytes of a file in which no block is.
+void print_gap(Range bytes, const Table& table, Console& console) {
+  if (console.json) {
+    console.out.print("{{\"offset\":{},\"bytes\":{}}}\n", bytes.begin, bytes.size());
+    return;
+  }
+  const std::string offset = fmt::to_string(bytes.begin), size = fmt::to_string(bytes.size());
+  const std::array<std::string_view, 10> cells = {"-", "-", "-",    "-",  "-",
+                                                  "-", "-", offset, size, "no cells"};
+  table.row(console.out, cells);
+}
+
 int run_blocks(const Arguments& arguments, Console& console) {
   Input input;
   bool all = false;
   Command command(kBlocksVerb);
   add_input(command, input);
   command.section("choosing");
-  command.flag("--all", all, "also list blocks without cells: padding, index, zero area");
+  command.flag("--all", all,
+               "also list the bytes of a dbdf file that hold no cells: header, padding, index");
   add_reading_flags(command, input.options);
   add_shared_flags(command, console, "one JSON object per line; errors as JSON, too");
   command.parse(arguments);
@@ -83,22 +93,30 @@ int run_blocks(const Arguments& arguments, Console& console) {
   const auto object = open_input(input, console);
   const BlockedObject& o = base(object);
   say_note(input, o, console);
-  const Table table = table_for(o, all);
+  const Table table = table_for(o);
   if (!console.json) table.head(console.out);
-  const auto print = [&](const BlockInfo& block, ItemRole role) {
+  const auto print = [&](const BlockInfo& block) {
     const BlockPlace place = o.place(block);
     const std::string part = part_of(o, place);
     if (console.json) {
       print_json(block, place.offset, part, console.out);
     } else {
-      print_line(block, place.offset, role == ItemRole::cells ? std::string_view(part) : name(role),
-                 table, console.out);
+      print_line(block, place.offset, part, table, console.out);
     }
   };
-  if (all) {
-    for_each_item(o, print);
+  if (all && o.format() == "dbdf") {
+    constexpr std::uint64_t kPosition = 16;  // of a block, before its header
+    std::uint64_t end = 0;
+    for (const BlockInfo& block : o.blocks()) {
+      const Range gap{end, block.offset - kPosition};
+      if (!gap.empty()) print_gap(gap, table, console);
+      print(block);
+      end = block.offset + block.bytes;
+    }
+    const Range rest{end, o.bytes()};
+    if (!rest.empty()) print_gap(rest, table, console);
   } else {
-    for (const BlockInfo& block : o.blocks()) print(block, ItemRole::cells);
+    for (const BlockInfo& block : o.blocks()) print(block);
   }
   return kDone;
 }

@@ -18,7 +18,6 @@
 #include "dapple/format_options.h"  // options of single formats, as text
 #include "dapple/frame.h"           // reading frames
 #include "dapple/gather.h"          // lists of rows, columns and cells in any order
-#include "dapple/items.h"           // everything in a file, including padding and indexes
 #include "dapple/matrix.h"          // reading matrices
 #include "dapple/memory.h"          // giving back memory that files take
 #include "dapple/open.h"            // opening files of any format
