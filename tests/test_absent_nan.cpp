@@ -129,7 +129,7 @@ TEST_CASE("absent: statistics count such cells as NaN, whatever the type") {
         if (!covered[i]) all[i] = std::numeric_limits<double>::quiet_NaN();
       }
       for (const unsigned threads : {1U, 3U}) {
-        const StatsOptions nan{.absent = Absent::nan, .threads = threads};
+        const ReadOptions nan{.absent = Absent::nan, .threads = threads};
         check_stats(matrix_stats(m, nan), all);
         const auto rows = row_stats(m, nan), cols = column_stats(m, nan);
         for (std::size_t r = 0; r < 20; ++r) {

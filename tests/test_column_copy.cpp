@@ -34,7 +34,7 @@ void overwrite(const fs::path& path, const std::vector<std::byte>& bytes) {
             static_cast<std::streamsize>(bytes.size()));
 }
 
-ColumnCopyState state(const fs::path& path) { return column_copy_state(Matrix::open(path)); }
+SidecarState state(const fs::path& path) { return column_copy_state(Matrix::open(path)); }
 
 }  // namespace
 
@@ -51,10 +51,10 @@ TEST_CASE("columns: a copy of another state of the file, or of another file, is 
   const TempDir dir;
   const auto path = test::high_matrix(dir);
   write_column_copy(path);
-  CHECK(state(path) == ColumnCopyState::fresh);
+  CHECK(state(path) == SidecarState::fresh);
   const auto copy = column_copy_path(path);
   const auto bytes = test::read_bytes(copy);
-  auto expected = ColumnCopyState::stale;
+  auto expected = SidecarState::stale;
   auto code = Errc::stale_index;
   SUBCASE("touched") {
     fs::last_write_time(path, fs::last_write_time(path) + std::chrono::seconds(1));
@@ -66,28 +66,28 @@ TEST_CASE("columns: a copy of another state of the file, or of another file, is 
   SUBCASE("read in another way") {
     OpenOptions array, vector;
     array.array = "x";
-    CHECK(column_copy_state(Matrix::open(path, array)) == ColumnCopyState::stale);
+    CHECK(column_copy_state(Matrix::open(path, array)) == SidecarState::stale);
     vector.format_options = {{"idv.column", "Features"}};
-    CHECK(column_copy_state(Matrix::open(path, vector)) == ColumnCopyState::fresh);  // no idv
+    CHECK(column_copy_state(Matrix::open(path, vector)) == SidecarState::fresh);  // no idv
     convert(open(path), {}, dir / "m.idv");
     write_column_copy(dir / "m.idv");
-    CHECK(state(dir / "m.idv") == ColumnCopyState::fresh);
-    CHECK(column_copy_state(Matrix::open(dir / "m.idv", vector)) == ColumnCopyState::stale);
+    CHECK(state(dir / "m.idv") == SidecarState::fresh);
+    CHECK(column_copy_state(Matrix::open(dir / "m.idv", vector)) == SidecarState::stale);
     fs::last_write_time(path, fs::last_write_time(path) + std::chrono::seconds(1));
   }
   SUBCASE("no copy at all") {
     MatrixWriter::create(copy, 70, 3000, ValueType::f32, {.overwrite = true}).finish();
-    expected = ColumnCopyState::damaged;
+    expected = SidecarState::damaged;
     code = Errc::corrupt;
   }
   SUBCASE("text") {
     test::write_text(copy, "what somebody else calls so");
-    expected = ColumnCopyState::damaged;
+    expected = SidecarState::damaged;
     code = Errc::corrupt;
   }
   SUBCASE("cut") {
     test::write_bytes(copy, std::span(bytes).first(bytes.size() - 1));
-    expected = ColumnCopyState::damaged;
+    expected = SidecarState::damaged;
     code = Errc::corrupt;
   }
   CHECK(state(path) == expected);
@@ -100,7 +100,7 @@ TEST_CASE("columns: a copy of another state of the file, or of another file, is 
   CHECK(findings[0].code() == code);
   CHECK(findings[0].file() == copy.string());
   write_column_copy(path);
-  CHECK(state(path) == ColumnCopyState::fresh);
+  CHECK(state(path) == SidecarState::fresh);
   CHECK(verify(path, Level::payload).findings.empty());
 }
 
@@ -111,7 +111,7 @@ TEST_CASE("columns: a copy is stale after a change that moves no time, as in mem
   const auto path = dir / "m.npy";
   convert(Matrix::open(test::high_matrix(dir)), {}, path, {});
   write_column_copy(path);
-  CHECK(state(path) == ColumnCopyState::fresh);
+  CHECK(state(path) == SidecarState::fresh);
   CHECK(Matrix::open(path).store().by_column() != nullptr);
   const auto time = fs::last_write_time(path);
   const int fd = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
@@ -123,7 +123,7 @@ TEST_CASE("columns: a copy is stale after a change that moves no time, as in mem
   ::munmap(map, size);
   ::close(fd);
   fs::last_write_time(path, time);  // which a page that was read before does move
-  CHECK(state(path) == ColumnCopyState::stale);
+  CHECK(state(path) == SidecarState::stale);
   const Matrix m = Matrix::open(path);
   CHECK(m.store().by_column() == nullptr);
   Rng rng(97);
@@ -261,7 +261,7 @@ TEST_CASE("columns: a forged copy, whose hashes are right, is found by verify") 
   CHECK(verify(path, Level::payload).findings.empty());
   cells[200 * 70 + 17] += 1;
   forge();
-  CHECK(state(path) == ColumnCopyState::fresh);
+  CHECK(state(path) == SidecarState::fresh);
   CHECK(verify(path, Level::structure).findings.empty());
   const auto findings = verify(path, Level::payload).findings;
   REQUIRE(findings.size() == 1);

@@ -84,7 +84,7 @@ void require_stats(const BlockedObject& object, const reference::Object& cells, 
       cols[c].add(v);
     }
   }
-  const StatsOptions options{Absent::zero, threads};
+  const ReadOptions options{Absent::zero, threads};
   require_same(matrix_stats(object, options), all);
   const auto row = row_stats(object, options), col = column_stats(object, options);
   REQUIRE(row.size() == rows.size());

@@ -36,7 +36,7 @@ TEST_CASE("columns: those of any partition, kind and type are those of a read") 
         whole = true;
       }
       const Matrix m = Matrix::open(path);
-      CHECK(column_copy_state(m) == (whole ? ColumnCopyState::fresh : ColumnCopyState::none));
+      CHECK(column_copy_state(m) == (whole ? SidecarState::fresh : SidecarState::none));
       CHECK((m.store().by_column() != nullptr) == whole);
       test::check_columns(rng, m);
       if (!whole) continue;

@@ -82,7 +82,7 @@ TEST_CASE("golden: an index of 0.2 beside a file is used for the state that it i
 TEST_CASE("golden: a copy by column of 0.2 is used for the state that it is bound to") {
   const test::TempDir dir;
   const fs::path path = copy_with(dir, "copied.dbdf", ".dpc");
-  CHECK(column_copy_state(Matrix::open(path)) == ColumnCopyState::stale);
+  CHECK(column_copy_state(Matrix::open(path)) == SidecarState::stale);
   const std::string copy = path.string() + ".dpc";
   const auto hint = fuzz::hint_of(copy, "DPL-COPY");
   auto bytes = test::read_bytes(copy);
@@ -90,7 +90,7 @@ TEST_CASE("golden: a copy by column of 0.2 is used for the state that it is boun
   fuzz::sign_hint(bytes, hint);
   test::write_bytes(copy, bytes);
   const Matrix matrix = Matrix::open(path);
-  CHECK(column_copy_state(matrix) == ColumnCopyState::fresh);
+  CHECK(column_copy_state(matrix) == SidecarState::fresh);
   CHECK(codes(path).empty());
   const std::vector<std::uint64_t> cols{8, 1};
   Csr<float> found;

@@ -63,8 +63,7 @@ void require_part_stats(const Stats& got, std::span<const double> cells, Range r
   require_stats_like(got, part);
 }
 
-void require_all_stats(const Matrix& m, std::span<const double> cells,
-                       const StatsOptions& options) {
+void require_all_stats(const Matrix& m, std::span<const double> cells, const ReadOptions& options) {
   const Range rows{0, kHugeRows}, cols{0, kHugeCols};
   require_part_stats(matrix_stats(m, options), cells, rows, cols);
   const auto by_row = row_stats(m, options), by_col = column_stats(m, options);

@@ -129,7 +129,7 @@ void require_spread(const Stats& got, const Truth& want) {
 
 template <Value T>
 void require_all(const Matrix& m, Truths<T>& truths, unsigned threads) {
-  const StatsOptions options{Absent::error, threads};
+  const ReadOptions options{Absent::error, threads};
   const Range rows{0, kSpreadRows}, cols{0, kSpreadCols};
   require_spread<T>(matrix_stats(m, options), truths.of(rows, cols));
   const auto by_row = row_stats(m, options), by_col = column_stats(m, options);

@@ -66,14 +66,14 @@ constexpr std::uint64_t kManyBlocks = 1000;  // from here on, saving the index i
 /// What is to be told of a copy by column; "" when there is none.
 std::string_view copy_state(const std::variant<Matrix, Frame>& object) {
   const auto* const matrix = std::get_if<Matrix>(&object);
-  switch (matrix != nullptr ? column_copy_state(*matrix) : ColumnCopyState::none) {
-    case ColumnCopyState::fresh:
+  switch (matrix != nullptr ? column_copy_state(*matrix) : SidecarState::none) {
+    case SidecarState::fresh:
       return "fresh";
-    case ColumnCopyState::stale:
+    case SidecarState::stale:
       return "stale";
-    case ColumnCopyState::damaged:
+    case SidecarState::damaged:
       return "damaged";
-    case ColumnCopyState::none:
+    case SidecarState::none:
       break;
   }
   return "";

@@ -196,7 +196,7 @@ void print_each(By by, const std::vector<Stats>& all, Console& console) {
 int run_stats(const Arguments& arguments, Console& console) {
   Input input;
   std::optional<By> asked;
-  StatsOptions options;
+  ReadOptions options;
   Command command(kStatsVerb);
   add_input(command, input);
   command.option(

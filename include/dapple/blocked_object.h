@@ -72,41 +72,18 @@ struct BlockPlace {
 /// Receives one cell of a text column; `text` is valid during the call.
 using TakeText = std::function<void(std::uint64_t row, std::string_view text)>;
 
-/// The blocks of an object in file order, as a forward range of BlockInfo.
+/// The blocks of an object in file order, as a random-access range of BlockInfo.
 class BlockRange {
  public:
-  class iterator {
-   public:
-    using value_type = BlockInfo;
-    using difference_type = std::ptrdiff_t;
-    using iterator_category = std::input_iterator_tag;  // gives values, not references
-    using iterator_concept = std::forward_iterator_tag;
+  using iterator = detail::IndexIterator<BlockRange>;
 
-    iterator() = default;
-    /// Throws corrupt when the index entry describes a block that cannot exist. O(1).
-    BlockInfo operator*() const;
-    iterator& operator++() noexcept {
-      ++i_;
-      return *this;
-    }
-    iterator operator++(int) noexcept {
-      iterator old = *this;
-      ++i_;
-      return old;
-    }
-    friend bool operator==(const iterator& a, const iterator& b) noexcept { return a.i_ == b.i_; }
-
-   private:
-    friend class BlockRange;
-    iterator(const detail::Store* store, std::uint64_t i) noexcept : store_(store), i_(i) {}
-    const detail::Store* store_ = nullptr;
-    std::uint64_t i_ = 0;
-  };
-
+  BlockRange() = default;
   std::uint64_t size() const noexcept { return size_; }
+  /// Throws corrupt when the index entry describes a block that cannot exist. O(1).
+  BlockInfo operator[](std::uint64_t i) const;
   /// Throws corrupt when the index is damaged. The first call is O(n), later ones are O(1).
   iterator begin() const;
-  iterator end() const noexcept { return {store_, size_}; }
+  iterator end() const noexcept { return {*this, static_cast<std::ptrdiff_t>(size_)}; }
 
   /// Copies out.size() blocks, starting with number `first`. Throws out_of_range when there are
   /// fewer, corrupt, io. With OpenOptions::guard this makes one system call, an iterator one per
@@ -117,8 +94,8 @@ class BlockRange {
   friend class BlockedObject;
   BlockRange(const detail::Store* store, std::uint64_t size) noexcept
       : store_(store), size_(size) {}
-  const detail::Store* store_;
-  std::uint64_t size_;
+  const detail::Store* store_ = nullptr;
+  std::uint64_t size_ = 0;
 };
 
 /// Bytes from a cell to the one below it, and to the one at its right; 0: as if cells were stored

@@ -45,8 +45,14 @@ class IndexIterator {
   IndexIterator() = default;
   IndexIterator(const View& view, difference_type i) noexcept : view_(view), i_(i) {}
 
-  value_type operator*() const noexcept { return view_[static_cast<std::size_t>(i_)]; }
-  value_type operator[](difference_type n) const noexcept { return *(*this + n); }
+  // A view may throw where an index is damaged.
+  value_type operator*() const noexcept(noexcept(std::declval<const View&>()[0])) {
+    return view_[static_cast<std::size_t>(i_)];
+  }
+  value_type operator[](difference_type n) const
+      noexcept(noexcept(std::declval<const View&>()[0])) {
+    return *(*this + n);
+  }
   IndexIterator& operator+=(difference_type n) noexcept {
     i_ += n;
     return *this;

@@ -54,9 +54,10 @@ struct ColumnCopyOptions {
 WriteSummary write_column_copy(const std::filesystem::path& file, const OpenOptions& options = {},
                                const ColumnCopyOptions& copy = {});
 
-/// Whether a copy by column is beside a matrix: `stale` is one of another state of the file, or
-/// of another object in it. Only a fresh one is used. A few small reads.
-enum class ColumnCopyState : std::uint8_t { none, fresh, stale, damaged };
-ColumnCopyState column_copy_state(const Matrix& matrix);
+/// Of what is beside a file: `stale` is one of another state of the file, or of another object in
+/// it. Only a fresh one is used.
+enum class SidecarState : std::uint8_t { none, fresh, stale, damaged };
+/// Whether a copy by column is beside a matrix. A few small reads.
+SidecarState column_copy_state(const Matrix& matrix);
 
 }  // namespace dapple

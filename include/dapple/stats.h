@@ -54,21 +54,16 @@ struct Stats {
   double variance() const noexcept;
 };
 
-struct StatsOptions {
-  Absent absent = Absent::error;
-  unsigned threads = 1;  // 0: one per processor
-};
-
 /// Statistics of all cells. Throws absent (R7), corrupt, io, and type_mismatch for a frame with
 /// columns of words, times or truth values, or of integers of which one marks a missing cell:
 /// `column_stats` takes those. O(blocks) if the file or its sidecar contains statistics, otherwise
 /// one pass over the blocks.
-Stats matrix_stats(const BlockedObject& object, const StatsOptions& options = {});
+Stats matrix_stats(const BlockedObject& object, const ReadOptions& options = {});
 
 /// One result for each row, or column, of tiles. Throws invalid_argument if the blocks form no
 /// regular tiling, and what `matrix_stats` throws. Time as `matrix_stats`.
-std::vector<Stats> tile_row_stats(const BlockedObject& object, const StatsOptions& options = {});
-std::vector<Stats> tile_column_stats(const BlockedObject& object, const StatsOptions& options = {});
+std::vector<Stats> tile_row_stats(const BlockedObject& object, const ReadOptions& options = {});
+std::vector<Stats> tile_column_stats(const BlockedObject& object, const ReadOptions& options = {});
 
 /// Of the cells of one of `object.blocks()`, zeros that it does not store included, as the file or
 /// its sidecar has them; codes and ticks count as numbers. Nothing where the file has none, unless
@@ -79,12 +74,12 @@ std::optional<Stats> stored_stats(const BlockedObject& object, const BlockInfo& 
 
 /// One result for each row. Throws what `matrix_stats` throws. One pass over the blocks. Memory:
 /// the result, and 48 to 128 bytes per row while it runs.
-std::vector<Stats> row_stats(const BlockedObject& object, const StatsOptions& options = {});
+std::vector<Stats> row_stats(const BlockedObject& object, const ReadOptions& options = {});
 
 /// One result for each column, of any frame; otherwise like `row_stats`, with memory per column.
 /// Missing cells (column.h) count as NaNs, and columns of integers that have some are read twice.
 /// Columns of words are summarised by code, times by tick. With more threads than columns of tiles,
 /// the memory is multiplied by the number of threads.
-std::vector<Stats> column_stats(const BlockedObject& object, const StatsOptions& options = {});
+std::vector<Stats> column_stats(const BlockedObject& object, const ReadOptions& options = {});
 
 }  // namespace dapple

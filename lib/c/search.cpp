@@ -16,7 +16,7 @@ dapple_stats stats_of(const Stats& s) {
 }
 
 std::vector<Stats> all_stats(const BlockedObject& object, std::int32_t axis,
-                             const StatsOptions& options) {
+                             const ReadOptions& options) {
   switch (axis) {
     case DAPPLE_ALL:
       return {matrix_stats(object, options)};

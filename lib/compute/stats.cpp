@@ -76,7 +76,7 @@ std::uint64_t strips_for(unsigned threads) {
 }
 
 /// Of each row of tiles, or each column. REQUIRES a grid.
-std::vector<Totals> grid_totals(const Store& store, const StatsOptions& options, Side side) {
+std::vector<Totals> grid_totals(const Store& store, const ReadOptions& options, Side side) {
   const Grid grid = *store.index().grid();
   const BlockStatsTable* const known = store.block_stats();
   std::vector<Totals> totals(side == Side::row ? grid.rows : grid.cols);
@@ -141,7 +141,7 @@ void require_numbers(const Store& store) {
   }
 }
 
-std::vector<Stats> grid_stats(const Store& store, const StatsOptions& options, Side side) {
+std::vector<Stats> grid_stats(const Store& store, const ReadOptions& options, Side side) {
   require_numbers(store);
   const auto& grid = store.index().grid();
   if (!grid) {
@@ -168,7 +168,7 @@ std::vector<Stats> grid_stats(const Store& store, const StatsOptions& options, S
 /// Of a column where a number of the type marks missing cells.
 template <Value T>
 Stats marked_stats(const Store& store, std::uint64_t col, const Meaning& meaning,
-                   const StatsOptions& options) {
+                   const ReadOptions& options) {
   constexpr std::uint64_t kRows = 64 << 10;
   const ReadOptions reading{left_out(options.absent), options.threads};
   std::vector<T> cells;
@@ -205,7 +205,7 @@ void require_meant(const Store& store, const std::vector<Stats>& stats) {
 }
 
 /// Counts missing cells like NaNs, which those of float columns are.
-void count_missing(const Store& store, const StatsOptions& options, std::vector<Stats>& stats) {
+void count_missing(const Store& store, const ReadOptions& options, std::vector<Stats>& stats) {
   const std::vector<Column>& columns = store.schema().columns;
   for (std::uint64_t c = 0; c < columns.size(); ++c) {
     if (!mark_of(columns[c].meaning) || is_float(columns[c].value_type)) continue;
@@ -223,7 +223,7 @@ void count_missing(const Store& store, const StatsOptions& options, std::vector<
 
 using detail::Store;
 
-Stats matrix_stats(const BlockedObject& object, const StatsOptions& options) {
+Stats matrix_stats(const BlockedObject& object, const ReadOptions& options) {
   const Store& store = object.store();
   detail::require_numbers(store);
   const Absent absent = detail::left_out(options.absent);
@@ -244,11 +244,11 @@ Stats matrix_stats(const BlockedObject& object, const StatsOptions& options) {
   return detail::with_missing(all.stats(cells - missing), missing);
 }
 
-std::vector<Stats> tile_row_stats(const BlockedObject& object, const StatsOptions& options) {
+std::vector<Stats> tile_row_stats(const BlockedObject& object, const ReadOptions& options) {
   return detail::grid_stats(object.store(), options, detail::Side::row);
 }
 
-std::vector<Stats> tile_column_stats(const BlockedObject& object, const StatsOptions& options) {
+std::vector<Stats> tile_column_stats(const BlockedObject& object, const ReadOptions& options) {
   return detail::grid_stats(object.store(), options, detail::Side::column);
 }
 
@@ -278,7 +278,7 @@ std::optional<Stats> stored_stats(const BlockedObject& object, const BlockInfo& 
   });
 }
 
-std::vector<Stats> row_stats(const BlockedObject& object, const StatsOptions& options) {
+std::vector<Stats> row_stats(const BlockedObject& object, const ReadOptions& options) {
   const Store& store = object.store();
   detail::require_numbers(store);
   const Absent absent = detail::left_out(options.absent);
@@ -298,7 +298,7 @@ std::vector<Stats> row_stats(const BlockedObject& object, const StatsOptions& op
   return out;
 }
 
-std::vector<Stats> column_stats(const BlockedObject& object, const StatsOptions& options) {
+std::vector<Stats> column_stats(const BlockedObject& object, const ReadOptions& options) {
   const Store& store = object.store();
   const Absent absent = detail::left_out(options.absent);
   detail::require_covered(store, absent);

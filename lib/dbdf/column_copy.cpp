@@ -105,21 +105,9 @@ std::filesystem::path column_copy_path(const std::filesystem::path& file) {
   return path;
 }
 
-ColumnCopyState column_copy_state(const Matrix& matrix) {
-  using detail::dbdf::SidecarState;
-  switch (matrix.store()
-              .watched([&] { return detail::dbdf::find_column_copy(matrix.store()); })
-              .state) {
-    case SidecarState::fresh:
-      return ColumnCopyState::fresh;
-    case SidecarState::stale:
-      return ColumnCopyState::stale;
-    case SidecarState::damaged:
-      return ColumnCopyState::damaged;
-    case SidecarState::none:
-      break;
-  }
-  return ColumnCopyState::none;
+SidecarState column_copy_state(const Matrix& matrix) {
+  const detail::Store& store = matrix.store();
+  return store.watched([&] { return detail::dbdf::find_column_copy(store).state; });
 }
 
 }  // namespace dapple

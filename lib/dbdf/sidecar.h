@@ -15,9 +15,6 @@
 
 namespace dapple::detail::dbdf {
 
-/// A stale one is sound, but belongs to another state of the file.
-enum class SidecarState : std::uint8_t { none, fresh, stale, damaged };
-
 /// A line that binds what lies beside a file to one state of it.
 struct Binding {
   const char* magic = nullptr;  // eight characters

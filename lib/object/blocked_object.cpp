@@ -64,10 +64,10 @@ BlockInfo info_of(const Store& store, std::uint64_t number, const Entry& entry) 
 
 }  // namespace
 
-BlockInfo BlockRange::iterator::operator*() const {
+BlockInfo BlockRange::operator[](std::uint64_t i) const {
   std::uint64_t number = 0;
   const Entry entry = store_->watched([&] {
-    number = store_->index().in_file_order(i_);
+    number = store_->index().in_file_order(i);
     return store_->index().entry(number);
   });
   return info_of(*store_, number, entry);
@@ -97,7 +97,7 @@ void BlockRange::copy(std::uint64_t first, std::span<BlockInfo> out) const {
 
 BlockRange::iterator BlockRange::begin() const {
   store_->require_whole_index();
-  return {store_, 0};
+  return {*this, 0};
 }
 
 BlockedObject::BlockedObject(std::shared_ptr<const Store> store) noexcept

@@ -115,7 +115,7 @@ nb::object take_csc(const MatrixHandle& handle, nb::handle cols, int absent, Thr
 }
 
 std::string_view column_copy_of(const MatrixHandle& handle) {
-  using State = dapple::ColumnCopyState;
+  using State = dapple::SidecarState;
   const auto matrix = handle.share_matrix();
   const State state = [&] {
     const WithoutGil release;

@@ -86,7 +86,7 @@ nb::object to_arrays(const std::vector<Stats>& all) {
 /// (2) or row (3) of tiles.
 nb::object stats(const Handle& handle, int axis, int absent, Threads threads) {
   const auto object = handle.share();
-  const dapple::StatsOptions options{static_cast<dapple::Absent>(absent), threads};
+  const dapple::ReadOptions options{static_cast<dapple::Absent>(absent), threads};
   const bool is_long = object->counts().stored >= kLongWork;
   return to_arrays(interruptible(is_long, [object, options, axis] {
     switch (axis) {

@@ -45,14 +45,13 @@ dbdf::Binding binding_of(const ByteSource& text, std::string_view format) {
 
 /// What a sidecar is, as far as its binding tells.
 struct Kept {
-  dbdf::SidecarState state = dbdf::SidecarState::none;
+  SidecarState state = SidecarState::none;
   std::shared_ptr<ByteSource> file;  // unless there is none
   std::string note{};                // if fresh
   std::uint64_t fault = 0;           // if stale or damaged
 };
 
 Kept find_kept(const ByteSource& text, const dbdf::Binding& binding) {
-  using dbdf::SidecarState;
   Kept kept;
   kept.file = text.sibling(kSidecarEnding);
   if (kept.file == nullptr) return kept;
@@ -150,7 +149,7 @@ std::shared_ptr<const Store> open_text(const std::shared_ptr<ByteSource>& text,
                                        std::string_view format, Parse parse,
                                        const OpenOptions& options) {
   Kept kept = find_kept(*text, binding_of(*text, format));
-  if (kept.state == dbdf::SidecarState::fresh && !options.first_rows) {
+  if (kept.state == SidecarState::fresh && !options.first_rows) {
     kept.file->set_check(std::max(options.check, Check::first_touch));
     try {
       auto store = dbdf::open_import(kept.file, IndexOrigin::sidecar);
@@ -195,16 +194,16 @@ std::shared_ptr<const Store> verify_text(const std::shared_ptr<ByteSource>& text
                           std::string(what) + "; index " + text->name() + " again to renew it");
   };
   switch (kept.state) {
-    case dbdf::SidecarState::none:
+    case SidecarState::none:
       break;
-    case dbdf::SidecarState::stale:
+    case SidecarState::stale:
       add(Errc::stale_index, kept.fault,
           "the sidecar belongs to another state of the file, or to another way of reading it");
       break;
-    case dbdf::SidecarState::damaged:
+    case SidecarState::damaged:
       add(Errc::corrupt, kept.fault, "the sidecar is damaged");
       break;
-    case dbdf::SidecarState::fresh: {
+    case SidecarState::fresh: {
       const Level level = payload ? Level::payload : Level::structure;
       const auto found = dbdf::verify_dbdf(kept.file, level, {}).findings;
       findings.insert(findings.end(), found.begin(), found.end());
