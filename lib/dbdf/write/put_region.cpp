@@ -294,8 +294,8 @@ void TileWriter::put_dense(BlockPos pos, std::uint64_t rows, std::uint64_t cols,
 
 void TileWriter::put_sparse(BlockPos pos, const CsrArrays& arrays, std::optional<unsigned> cut) {
   const Region region = region_of(pos, arrays.rows, arrays.cols);
+  require_lengths(arrays);  // before a cut of 2^64 rows
   const Cuts cuts = cuts_of(*impl_, region, cut.has_value());
-  require_lengths(arrays);
   if (!region.empty()) put_arrays(*impl_, region, cuts, arrays, cut.value_or(1));
 }
 
