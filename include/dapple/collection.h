@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace dapple {
@@ -27,17 +28,12 @@ std::vector<std::string> list_members(const std::filesystem::path& path);
 /// corrupt.
 std::vector<std::string> list_json_members(const std::filesystem::path& path);
 
-/// Where a member is: its own file; or a file that is a collection, and its name there, which is
-/// `OpenOptions::array`.
-struct MemberPlace {
-  std::filesystem::path file;
-  std::string array;
-};
-
-/// The member that PATH/NAME names, PATH being a collection. Nothing where there is a file of that
-/// name, or no collection above it. Throws invalid_argument where the collection has no such
-/// member, and lists those that it has; io, corrupt.
-std::optional<MemberPlace> find_member(const std::filesystem::path& path);
+/// Where the member is that PATH/NAME names, PATH being a collection: its own file, and ""; or a
+/// file that is a collection, and its name there, which is `OpenOptions::array`. Nothing where
+/// there is a file of that name, or no collection above it. Throws invalid_argument where the
+/// collection has no such member, and lists those that it has; io, corrupt.
+std::optional<std::pair<std::filesystem::path, std::string>> find_member(
+    const std::filesystem::path& path);
 
 /// The axes of a member, which need not be there yet: as the collection declares them, or else as
 /// AnnData calls those of a member of this name. Throws io; corrupt for a declaration that is none.

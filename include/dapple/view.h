@@ -87,11 +87,11 @@ class DenseView {
   std::size_t row_bytes_ = 0;
 };
 
-/// One stored cell of a sparse block; row and col count from the block's first cell.
-template <Value T>
+/// One stored cell; in a sparse block, row and col count from the block's first cell.
+template <Value T, class Index = std::uint32_t>
 struct Triplet {
-  std::uint32_t row = 0;
-  std::uint32_t col = 0;
+  Index row = 0;
+  Index col = 0;
   T value{};
   friend bool operator==(const Triplet&, const Triplet&) = default;
 };

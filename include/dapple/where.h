@@ -100,11 +100,9 @@ struct WhereOptions {
   bool nonzero = false;  // only cells that are not zero, of either sign
 };
 
+/// A cell that was found.
 template <Value T>
-struct Hit {
-  std::uint64_t row = 0, col = 0;
-  T value{};
-};
+using Hit = Triplet<T, std::uint64_t>;
 
 /// Receives some of the cells found; the span is valid during the call.
 template <Value T>

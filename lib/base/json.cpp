@@ -19,7 +19,7 @@ class TreeBuilder : public nlohmann::json_sax<Parser> {
  public:
   explicit TreeBuilder(Json& root) : open_{&root} {}
   std::string fault;
-  std::size_t fault_at = 0;
+  std::optional<std::uint64_t> fault_at{};  // of a text that is no JSON
 
   bool null() override { return put({}); }
   bool boolean(bool truth) override { return put({Json::Kind::boolean, truth, {}, {}, {}}); }

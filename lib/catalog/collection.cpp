@@ -176,9 +176,10 @@ std::string member_path(const std::string& folder, const std::string& member) {
 std::shared_ptr<ByteSource> open_member(const std::string& path, const OpenOptions& options) {
   const auto place = find_member(path);
   if (!place) return nullptr;
-  if (place->array.empty()) return LocalFile::open(place->file.string(), options.guard);
-  const CollectionFiles files(LocalFile::open(place->file.string(), options.guard));
-  return files.open(place->array + std::string(kMemberEnding));
+  const auto& [above, name] = *place;
+  if (name.empty()) return LocalFile::open(above.string(), options.guard);
+  const CollectionFiles files(LocalFile::open(above.string(), options.guard));
+  return files.open(name + std::string(kMemberEnding));
 }
 
 Match recognise_collection(const Probe& probe) {
@@ -211,16 +212,17 @@ std::vector<std::string> list_json_members(const std::filesystem::path& path) {
   return files ? files->members(detail::kJsonEnding) : std::vector<std::string>();
 }
 
-std::optional<MemberPlace> find_member(const std::filesystem::path& path) {
+std::optional<std::pair<std::filesystem::path, std::string>> find_member(
+    const std::filesystem::path& path) {
   const auto split = detail::split_member(path.string());
   if (!split) return std::nullopt;
   const auto& [above, name] = *split;
-  if (detail::is_collection_folder(above)) return MemberPlace{detail::member_path(above, name), ""};
+  if (detail::is_collection_folder(above)) return {{detail::member_path(above, name), ""}};
   const auto files = detail::CollectionFiles::of(above);
   if (!files->has(name + std::string(detail::kMemberEnding))) {
     detail::fail_member(above, files->members(detail::kMemberEnding), name);
   }
-  return MemberPlace{above, name};
+  return {{above, name}};
 }
 
 }  // namespace dapple

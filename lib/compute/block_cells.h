@@ -38,10 +38,15 @@ struct SparseRow {
   StoredRow stored;
 
   std::uint32_t count() const noexcept { return stored.count; }
-  /// Calls f(lane, column in the block, value) for each entry, as `StoredRow::each`. Throws
-  /// corrupt.
+  /// Calls f(column in the block, value) for each entry. Throws corrupt.
   template <class F>
   [[gnu::always_inline]] void each(const F& f) const {
+    stored.each<sizeof(T)>(
+        [&](int, std::uint32_t column, const std::byte* value) { f(column, load_le<T>(value)); });
+  }
+  /// The same as f(lane, column, value), with lanes as of `StoredRow::each`.
+  template <class F>
+  [[gnu::always_inline]] void each_in_lanes(const F& f) const {
     stored.each<sizeof(T)>([&](int lane, std::uint32_t column, const std::byte* value) {
       f(lane, column, load_le<T>(value));
     });
@@ -60,6 +65,10 @@ struct DecodedRow {
   std::uint32_t count() const noexcept { return static_cast<std::uint32_t>(cols.size()); }
   template <class F>
   [[gnu::always_inline]] void each(const F& f) const {
+    for (std::size_t k = 0; k < cols.size(); ++k) f(cols[k], values[k]);
+  }
+  template <class F>
+  [[gnu::always_inline]] void each_in_lanes(const F& f) const {
     std::size_t k = 0;
     for (; cols.size() - k >= 4; k += 4) {
       f(0, cols[k], values[k]);
@@ -140,7 +149,7 @@ void encoded_rows(const EncodedRows& rows, const Entry& e, const Part& part, Ker
           kernel.row(row);
           continue;
         }
-        row.each([&](int, std::uint32_t col, T value) {
+        row.each([&](std::uint32_t col, T value) {
           if (col - part.cols.begin >= part.cols.size()) return;
           kernel.cell(row.row, e.pos.cx + col, value);
         });

@@ -16,7 +16,7 @@ void add_row(const Row& row, TallyOf<typename Row::Type>& tally) {
   using T = typename Row::Type;
   if (std::is_integral_v<T> || row.count() < 16) {
     TallyOf<T> local = tally;  // in registers
-    row.each([&](int, std::uint32_t, T v) { local.add(v); });
+    row.each([&](std::uint32_t, T v) { local.add(v); });
     tally = local;
     return;
   }
@@ -26,7 +26,7 @@ void add_row(const Row& row, TallyOf<typename Row::Type>& tally) {
     tally_run<T>(tally, reinterpret_cast<const std::byte*>(values.data()), n);
     n = 0;
   };
-  row.each([&](int, std::uint32_t, T v) {
+  row.each([&](std::uint32_t, T v) {
     if (n == values.size()) flush();
     values[n++] = v;
   });

@@ -83,7 +83,7 @@ struct Finder {
   void row(const Row& row) {
     using T = typename Row::Type;
     const Matching<T> match = interval.of<T>();
-    row.each([&](int, std::uint32_t col, T value) {
+    row.each([&](std::uint32_t col, T value) {
       if (match(value)) keep(row.row, row.col + col, value);
     });
     end_entries();
@@ -130,7 +130,7 @@ struct Counter {
     using T = typename Row::Type;
     const Matching<T> match = interval.of<T>();
     std::uint64_t here = 0;
-    row.each([&](int, std::uint32_t, T value) { here += match(value) ? 1U : 0U; });
+    row.each([&](std::uint32_t, T value) { here += match(value) ? 1U : 0U; });
     found += here;
     seen += row.count();
   }

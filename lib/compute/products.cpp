@@ -74,7 +74,7 @@ void each_panel(const DenseRows<T>& cells, const F& f) {
 template <AnyRow Row>
 double row_times_one(const Row& row, const double* x) {
   double sum0 = 0, sum1 = 0, sum2 = 0, sum3 = 0;
-  row.each([&](int lane, std::uint32_t col, auto v) {
+  row.each_in_lanes([&](int lane, std::uint32_t col, auto v) {
     (lane == 0   ? sum0
      : lane == 1 ? sum1
      : lane == 2 ? sum2
@@ -86,7 +86,7 @@ double row_times_one(const Row& row, const double* x) {
 template <AnyRow Row>
 DAPPLE_VECTORS void row_times_few(const Row& row, const double* x, std::size_t step, double* y) {
   Eight sum0{}, sum1{};
-  row.each([&](int lane, std::uint32_t col, auto v) {
+  row.each_in_lanes([&](int lane, std::uint32_t col, auto v) {
     add_product(lane % 2 == 0 ? sum0 : sum1, static_cast<double>(v), x + col * step);
   });
   add_to(y, sum0 + sum1);
@@ -95,7 +95,7 @@ DAPPLE_VECTORS void row_times_few(const Row& row, const double* x, std::size_t s
 template <AnyRow Row>
 DAPPLE_VECTORS void row_times_many(const Row& row, const double* x, std::size_t step, double* y) {
   Eight sum0{}, sum1{}, sum2{}, sum3{};
-  row.each([&](int, std::uint32_t col, auto v) {
+  row.each([&](std::uint32_t col, auto v) {
     const auto value = static_cast<double>(v);
     const double* const from = x + col * step;
     add_product(sum0, value, from);
@@ -114,9 +114,8 @@ DAPPLE_VECTORS void add_row_times_few(const Row& row, const double* x, std::size
                                       double* y) {
   Eight factor;
   load(factor, x);
-  row.each([&](int, std::uint32_t col, auto v) {
-    add_to(y + col * step, static_cast<double>(v) * factor);
-  });
+  row.each(
+      [&](std::uint32_t col, auto v) { add_to(y + col * step, static_cast<double>(v) * factor); });
 }
 
 template <AnyRow Row>
@@ -127,7 +126,7 @@ DAPPLE_VECTORS void add_row_times_many(const Row& row, const double* x, std::siz
   load(x1, x + 8);
   load(x2, x + 16);
   load(x3, x + 24);
-  row.each([&](int, std::uint32_t col, auto v) {
+  row.each([&](std::uint32_t col, auto v) {
     const auto value = static_cast<double>(v);
     double* const to = y + col * step;
     add_to(to, value * x0);
@@ -147,7 +146,7 @@ void add_nonzero(const Product& product, const double* panel, std::uint64_t row,
 }
 template <class Product, AnyRow Row>
 void add_nonzero(const Product& product, const Row& row) {
-  row.each([&](int, std::uint32_t col, auto v) { product.cell(row.row, row.col + col, v); });
+  row.each([&](std::uint32_t col, auto v) { product.cell(row.row, row.col + col, v); });
 }
 
 /// y += A x.
@@ -229,7 +228,7 @@ struct Transposed : Columns {
     double* const to = y + row.col * step;
     if (k == 1) {
       const double factor = *from;
-      row.each([&](int, std::uint32_t col, auto v) { to[col] += factor * static_cast<double>(v); });
+      row.each([&](std::uint32_t col, auto v) { to[col] += factor * static_cast<double>(v); });
       return;
     }
     std::size_t j = 0;

@@ -62,7 +62,7 @@ struct Marker {
   }
   template <AnyRow Row>
   void row(const Row& row) const {
-    row.each([&](int, std::uint32_t col, auto value) { cell(row.row, row.col + col, value); });
+    row.each([&](std::uint32_t col, auto value) { cell(row.row, row.col + col, value); });
   }
   template <Value T>
   void cell(std::uint64_t row, std::uint64_t col, T value) const {
@@ -100,7 +100,7 @@ struct MeantCheck {
   }
   template <AnyRow Row>
   void row(const Row& row) const {
-    row.each([&](int, std::uint32_t col, auto value) { cell(row.row, row.col + col, value); });
+    row.each([&](std::uint32_t col, auto value) { cell(row.row, row.col + col, value); });
   }
   template <Value T>
   void cell(std::uint64_t row, std::uint64_t, T value) const {

@@ -59,7 +59,7 @@ struct ColumnTallies {
   void row(const Row& row) {
     using T = typename Row::Type;
     TallyOf<T>* const tally = tallies.of<T>() + (row.col - cols.begin);
-    row.each([&](int, std::uint32_t col, T v) { tally[col].add(v); });
+    row.each([&](std::uint32_t col, T v) { tally[col].add(v); });
   }
   template <Value T>
   void cell(std::uint64_t, std::uint64_t col, T value) {

@@ -8,10 +8,9 @@
 namespace dapple::detail {
 
 inline constexpr std::uint64_t kMostAttributes = std::uint64_t{1} << 20;  // bytes
-inline constexpr unsigned kDeepestAttributes = 64;  // objects and arrays in each other
 
 /// What keeps the text from being attributes, as part of a sentence; "" when it is a JSON object
-/// within these bounds. Takes no more memory than the longest string in it.
+/// within these bounds, and those of `Json`.
 std::string fault_of_attributes(std::string_view json);
 
 /// True for attributes without a member. REQUIRES a text without a fault.

@@ -18,19 +18,6 @@ namespace {
 /// Cells that are decoded at once where they cannot be looked at in place.
 constexpr std::uint64_t kDecodedAtOnce = std::uint64_t{32} << 10;
 
-template <class Bits>
-DAPPLE_VECTORS bool has_zero_bits(const std::byte* values, std::uint64_t n) noexcept {
-  Bits zero = 0;
-  for (std::uint64_t k = 0; k < n; ++k) {
-    zero |= static_cast<Bits>(load_le<Bits>(values + k * sizeof(Bits)) == 0 ? 1 : 0);
-  }
-  return zero != 0;
-}
-
-bool has_zero(ValueType type, const std::byte* values, std::uint64_t n) noexcept {
-  return visit_bits(type, [&](auto tag) { return has_zero_bits<decltype(tag)>(values, n); });
-}
-
 }  // namespace
 
 template <class Col>
@@ -128,7 +115,7 @@ void RowReader<Col>::append_encoded(const BlockRows& block, Range rows, RowCurso
     std::uint32_t* from = cols_.data();
     if constexpr (sizeof(Col) == 4) from = cols;
     if (block.encoded().entries(starts, from, out_type_, values) == stored &&
-        !has_zero(out_type_, values, stored)) {
+        !has_zeros(out_type_, values, stored)) {
       if (sizeof(Col) == 8 || wanted.at != 0) {
         for (std::uint64_t k = 0; k < stored; ++k) cols[k] = wanted.at + from[k];
       }

@@ -31,16 +31,10 @@ Axes to_axes(const dapple::MemberAxes& axes) {
   return {axis(axes.rows), axis(axes.cols)};
 }
 
-std::optional<std::pair<fs::path, std::string>> find_member(const fs::path& path) {
-  const auto place = dapple::find_member(path);
-  if (!place) return std::nullopt;
-  return std::pair(place->file, place->array);
-}
-
 }  // namespace
 
 void bind_collection(nb::module_& m) {
-  m.def("find_member", &find_member);
+  m.def("find_member", &dapple::find_member);
   m.def("list_members", &dapple::list_members);
   m.def("list_json_members", &dapple::list_json_members);
   m.def("axes_of_member", [](const fs::path& path, const std::string& member) {
