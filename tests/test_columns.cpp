@@ -60,8 +60,12 @@ std::vector<Column> read_back(const TempDir& folder, const std::vector<std::byte
   bytes.insert(bytes.end(), payload.begin(), payload.end());
   write_bytes(folder / "columns", bytes);
   const auto file = LocalFile::open((folder / "columns").string());
-  dbdf::read_columns(file, at, payload.size(), columns);
-  return columns;
+  detail::Schema schema;
+  schema.kind = detail::ObjectKind::frame;
+  schema.cols = columns.size();
+  schema.columns = std::move(columns);
+  dbdf::read_columns(file, at, payload.size(), schema);
+  return schema.columns;
 }
 
 }  // namespace

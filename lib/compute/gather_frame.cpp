@@ -1,12 +1,11 @@
 #include <algorithm>
 #include <cstring>
 #include <numeric>
-#include <string>
 #include <vector>
 
 #include "dapple/array.h"
-#include "dapple/error.h"
 #include "dapple/gather.h"
+#include "lib/rows/gather.h"
 
 namespace dapple {
 
@@ -41,11 +40,7 @@ void gather_run(const Frame& frame, std::span<const std::uint64_t> wanted,
 
 void gather_rows(const Frame& frame, std::span<const std::uint64_t> wanted,
                  std::span<const ColumnBuffer> out, const ReadOptions& options) {
-  for (const std::uint64_t row : wanted) {
-    if (row < frame.rows()) continue;
-    throw Error(Errc::out_of_range, "row " + std::to_string(row) + " is outside the " +
-                                        std::to_string(frame.rows()) + " rows");
-  }
+  detail::require_rows(frame.store(), wanted);
   std::vector<std::size_t> order(wanted.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   if (!std::is_sorted(wanted.begin(), wanted.end())) {

@@ -30,11 +30,7 @@ class Reader {
     const std::uint32_t count = read_table();
     for (std::uint32_t k = 0; k < count; ++k) {
       const std::uint64_t at = kTableHead + k * kColumnRecord;
-      if (is_group(at)) {
-        lost_ == nullptr ? take_group(at, columns) : save_group(at, columns);
-      } else {
-        lost_ == nullptr ? take_meaning(at, columns) : save_meaning(at, columns);
-      }
+      is_group(at) ? save_group(at, columns) : save_meaning(at, columns);
     }
   }
 
@@ -100,15 +96,13 @@ class Reader {
     auto group = std::make_shared<ColumnGroup>();
     group->name = text_of(at, "holds the name of a group outside its bytes");
     group->size = size;
-    if (names != 0) lost_ == nullptr ? take_names(at, *group) : save_names(at, *group);
+    if (names != 0) save_names(at, *group);
     return group;
   }
 
-  void take_names(std::uint64_t at, ColumnGroup& group) { group.slot_names = words(at); }
-
   void save_names(std::uint64_t at, ColumnGroup& group) {
     try {
-      take_names(at, group);
+      group.slot_names = words(at);
       read_words(group.slot_names.get());
     } catch (const Error& e) {
       group.slot_names = nullptr;
@@ -187,15 +181,17 @@ class Reader {
     }
   }
 
-  /// Throws corrupt for damaged words. Those of many columns are read once.
+  /// Throws corrupt for damaged words, which are read where others may be saved. Those of many
+  /// columns are read once.
   void read_words(const Dictionary* words) {
-    if (sound_.count(words) != 0) return;
+    if (lost_ == nullptr || sound_.count(words) != 0) return;
     for (std::uint64_t i = 0; i < words->size(); ++i) static_cast<void>((*words)[i]);
     sound_.insert(words);
   }
 
+  /// In a handler of `e`, which it throws unless what is lost is told.
   void lose(const Error& e, const std::string& what) {
-    if (e.code() == Errc::io) throw;
+    if (lost_ == nullptr || e.code() == Errc::io) throw;
     lost_->emplace_back(e.code(), e.file(), e.offset(), what + ": " + e.detail());
   }
 
@@ -268,11 +264,6 @@ void read_with(Reader reader, Schema& schema) {
 }
 
 }  // namespace
-
-void read_columns(const std::shared_ptr<const ByteSource>& file, std::uint64_t offset,
-                  std::uint64_t bytes, std::vector<Column>& columns) {
-  Reader(file, offset, bytes).read(columns);
-}
 
 void read_columns(const std::shared_ptr<const ByteSource>& file, std::uint64_t offset,
                   std::uint64_t bytes, Schema& schema) {

@@ -36,12 +36,9 @@ std::vector<Error> words_not_utf8(const Schema& schema, const std::string& file)
 /// Throws the first of these, unsupported, for a file that is being written.
 void require_utf8(const Schema& schema, const std::string& file);
 
-/// Sets meanings and groups of `columns` from the content at byte `offset` of `file`. Dictionaries
-/// are used in place, and compared with their hashes on first use. Throws corrupt. O(described
-/// columns).
-void read_columns(const std::shared_ptr<const ByteSource>& file, std::uint64_t offset,
-                  std::uint64_t bytes, std::vector<Column>& columns);
-/// The same for a frame, or for the group of a matrix.
+/// Sets meanings and groups of the columns of a frame, or the group of a matrix, from the content
+/// at byte `offset` of `file`. Dictionaries are used in place, and compared with their hashes on
+/// first use. Throws corrupt. O(described columns).
 void read_columns(const std::shared_ptr<const ByteSource>& file, std::uint64_t offset,
                   std::uint64_t bytes, Schema& schema);
 

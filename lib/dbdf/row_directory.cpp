@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <ranges>
 #include <tuple>
 #include <utility>
 
@@ -148,15 +149,9 @@ class StoredDirectory : public RowCountsTable {
   }
 
   std::optional<RowCounts> find(std::uint64_t number, const Entry& entry) const override {
-    std::uint64_t low = 0, high = count_;
-    while (low < high) {
-      const std::uint64_t middle = low + (high - low) / 2;
-      if (block(middle) < number) {
-        low = middle + 1;
-      } else {
-        high = middle;
-      }
-    }
+    const std::uint64_t low =
+        *std::ranges::partition_point(std::views::iota(std::uint64_t{0}, count_),
+                                      [&](std::uint64_t i) { return block(i) < number; });
     if (low == count_ || block(low) != number) return std::nullopt;
     return counts(low, entry);
   }

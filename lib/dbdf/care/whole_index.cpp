@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <ranges>
 #include <string_view>
 
 #include "lib/dbdf/header.h"
@@ -26,15 +27,9 @@ bool cover(const EntryTable& blocks, const Region& object) {
 
 /// The number of the block whose position is at this byte.
 std::optional<std::uint64_t> starting_at(const EntryTable& blocks, std::uint64_t byte) {
-  std::uint64_t low = 0, high = blocks.size();
-  while (low < high) {
-    const std::uint64_t middle = low + (high - low) / 2;
-    if (blocks[middle].offset - kPosition < byte) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
+  const std::uint64_t low = *std::ranges::partition_point(
+      std::views::iota(std::uint64_t{0}, blocks.size()),
+      [&](std::uint64_t i) { return blocks[i].offset - kPosition < byte; });
   if (low == blocks.size() || blocks[low].offset - kPosition != byte) return std::nullopt;
   return low;
 }
