@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <fstream>
 #include <functional>
 #include <string>
 #include <vector>
@@ -64,6 +65,30 @@ TEST_CASE("guard: a file that is cut while it is open is an error that names the
     cut_file(path, size);  // zeros where cells were
     require_told(error_of([&] { m.read<double>({{0, 1}, {0, 1}}); }), "changed in place");
   }
+}
+
+TEST_CASE(
+    "guard: other cells of the same size within one tick of the clock are told by the index") {
+  const TempDir dir;
+  const std::vector<double> old_cells(100, 1.5), new_cells(100, 2.5);
+  const auto write = [&](const char* name, const std::vector<double>& cells) {
+    MatrixWriter writer = MatrixWriter::create(dir / name, 10, 10, ValueType::f64);
+    writer.put<double>({0, 0}, {cells.data(), 10, 10});
+    writer.finish();
+    return read_bytes(dir / name);
+  };
+  const auto before = write("m.dbdf", old_cells), after = write("n.dbdf", new_cells);
+  REQUIRE(before.size() == after.size());
+  const auto time = fs::last_write_time(dir / "m.dbdf");
+  const Matrix m = Matrix::open(dir / "m.dbdf", guarded());
+  CHECK(m.read<double>(region_of(m)) == old_cells);
+  std::fstream file(dir / "m.dbdf", std::ios::in | std::ios::out | std::ios::binary);
+  file.write(reinterpret_cast<const char*>(after.data()),
+             static_cast<std::streamsize>(after.size()));
+  file.close();
+  fs::last_write_time(dir / "m.dbdf", time);  // as if the clock had not gone on
+  require_told(error_of([&] { m.read<double>(region_of(m)); }), "changed in place");
+  require_told(error_of([&] { m.require_intact(); }), "changed in place");
 }
 
 TEST_CASE("guard: a cut inside the last page, which raises no signal, is an error too") {

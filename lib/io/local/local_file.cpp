@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <boost/interprocess/mapped_region.hpp>
 #include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <optional>
 #include <system_error>
@@ -136,7 +137,9 @@ std::shared_ptr<LocalFile> LocalFile::adopt_unnamed(Descriptor fd, std::string n
 }
 
 LocalFile::LocalFile(Key, Descriptor fd, std::string name, const struct stat& s, bool guarded)
-    : ByteSource(std::move(name), identity_of(s), guarded), fd_(std::move(fd)), owner_(s.st_uid) {}
+    : ByteSource(std::move(name), identity_of(s), guarded), fd_(std::move(fd)), owner_(s.st_uid) {
+  if (guarded && size() >= end_.size()) read_at(size() - end_.size(), end_);
+}
 
 LocalFile::~LocalFile() = default;
 
@@ -268,7 +271,8 @@ std::vector<std::string> LocalFile::folders_beside(const std::string& folder) co
   return names;
 }
 
-// Size and time are compared as well: bytes after the end of the file, in its last page, read as
+// Size and time are compared as well, and the last bytes, which are the hashes of an index, since a
+// clock may tick once for two changes: bytes after the end of the file, in its last page, read as
 // zero without a signal, and a truncated file may have grown again. The change time is not: it also
 // changes with names and links.
 bool LocalFile::is_unchanged() const noexcept {
@@ -276,7 +280,20 @@ bool LocalFile::is_unchanged() const noexcept {
   const bool lost = base() != nullptr && map_->guard && map_->guard->lost();
   if (lost || ::fstat(fd_.get(), &s) != 0) return false;
   const Identity now = identity_of(s);
-  return now.size == size() && now.mtime_ns == identity().mtime_ns;
+  return now.size == size() && now.mtime_ns == identity().mtime_ns && has_same_end();
+}
+
+bool LocalFile::has_same_end() const noexcept {
+  if (size() < end_.size()) return true;
+  const std::uint64_t at = size() - end_.size();
+  if (base() != nullptr) return std::memcmp(base() + at, end_.data(), end_.size()) == 0;
+  std::array<std::byte, kEnd> now;
+  try {
+    read_at(at, now);
+  } catch (const Error&) {
+    return false;
+  }
+  return now == end_;
 }
 
 Error LocalFile::changed(const std::string& reading) const {
@@ -287,7 +304,7 @@ Error LocalFile::changed(const std::string& reading) const {
   if (now.size < size()) {
     what = "the file was truncated to " + counted(now.size, "byte");
     offset = now.size;
-  } else if (now.mtime_ns == identity().mtime_ns) {
+  } else if (now.mtime_ns == identity().mtime_ns && has_same_end()) {
     what = "the storage could not be read";
   }
   return Error(Errc::io, name(), offset, what + " while " + reading + " was read");

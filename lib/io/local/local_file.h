@@ -108,12 +108,16 @@ class LocalFile final : public ByteSource {
   const std::byte* map() const;
   const std::byte* base() const;
   bool is_unchanged() const noexcept;
+  bool has_same_end() const noexcept;
   bool is_read_early(std::uint64_t n) const noexcept;
   const std::byte* find_early(std::uint64_t offset, std::uint64_t n) const noexcept;
   const std::byte* read_early(std::uint64_t offset, std::uint64_t n) const;
 
+  static constexpr std::size_t kEnd = 64;  // of the trailer of an index
+
   Descriptor fd_;
   uid_t owner_;
+  std::array<std::byte, kEnd> end_{};  // the last bytes of a guarded file, as they were
   bool has_path_ = true;
   mutable std::mutex mutex_;  // guards the following; not taken once the file is mapped
   mutable std::unique_ptr<Map> map_;
