@@ -205,7 +205,7 @@ class TileWriter {
   }
   [[noreturn]] static void fail_overlap(std::uint64_t cols, std::size_t row_stride);
 
-  /// As one block, or by so many threads cut along the tiling.
+  /// As one block, or cut along the tiling by this number of threads.
   void put_dense(BlockPos pos, std::uint64_t rows, std::uint64_t cols, ValueType type,
                  const void* data, std::size_t row_stride, std::optional<unsigned> cut);
   void put_sparse(BlockPos pos, const detail::CsrArrays& arrays, std::optional<unsigned> cut);

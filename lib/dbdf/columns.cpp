@@ -189,7 +189,7 @@ class Reader {
     sound_.insert(words);
   }
 
-  /// In a handler of `e`, which it throws unless what is lost is told.
+  /// In a handler of `e`, which it throws again unless there is a list of what is lost.
   void lose(const Error& e, const std::string& what) {
     if (lost_ == nullptr || e.code() == Errc::io) throw;
     lost_->emplace_back(e.code(), e.file(), e.offset(), what + ": " + e.detail());
