@@ -547,3 +547,9 @@ TEST_CASE("expressions: text is read as it says, and errors tell where") {
   CHECK(test::required_error(test::error_of([&] { rows("age prefix 'x'"); })).code() ==
         Errc::invalid_argument);
 }
+
+TEST_CASE("expressions: 200,000 tests are joined at once") {
+  std::string text = "#0 = 1";
+  for (int i = 0; i < 200'000; ++i) text += i % 2 == 0 ? " or #0 = 2" : " or #1 = 3";
+  CHECK(Expression::parse(text).labels().empty());
+}
