@@ -116,8 +116,8 @@ TEST_CASE("collection: a member by its path") {
       CHECK(error_of([&] { first_cell(whole.string() + "/" + name, ""); }));
     }
   }
-  CHECK(find_member(path / "X")->file == path / "X.dbdf");
-  CHECK(find_member(packed / "X")->array == "X");
+  CHECK(find_member(path / "X")->first == path / "X.dbdf");
+  CHECK(find_member(packed / "X")->second == "X");
   CHECK(!find_member(folder / "none"));
 }
 
