@@ -57,7 +57,7 @@ std::vector<viewer::Shown> all_shown(const Input& input, bool exact, const Conso
     const auto place = find_member(input.file + '/' + member);
     Input one = input;
     one.options.array = member;
-    all.push_back(shown(one, member, place ? place->file.string() : input.file));
+    all.push_back(shown(one, member, place ? place->first.string() : input.file));
   }
   for (const std::string& member :
        choose ? list_json_members(input.file) : std::vector<std::string>{}) {
