@@ -188,7 +188,7 @@ void Store::ask_for(std::span<const std::uint64_t> numbers, const Region& region
   blocks_->will_need(wanted);
 }
 
-/// Blocks from the first on, of which the last one ends, or all end, about so many bytes.
+/// Blocks from the first on, up to the one with which they take `most` bytes; otherwise all.
 std::span<const std::uint64_t> Store::first_of(std::span<const std::uint64_t> numbers,
                                                std::uint64_t most) const {
   std::size_t n = 0;
