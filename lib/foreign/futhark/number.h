@@ -34,6 +34,9 @@ std::optional<Numeral> lex_untyped(const char* p, const char* end, ElementType t
 /// An untyped integer without a suffix; its type is not set.
 std::optional<Numeral> lex_untyped_integer(const char* p, const char* end) noexcept;
 
+/// The dimension that the digits of an integer are, or nothing: it is from 0 to 2^63 - 1.
+std::optional<std::uint64_t> dimension_of(Numeral numeral);
+
 /// What counts of a typed token: not more than kTokenLimit characters, and no underscores, which
 /// may be anywhere in numbers.
 class Token {

@@ -125,6 +125,13 @@ std::uint64_t value_of(const Numeral& n) {
   }
 }
 
+std::optional<std::uint64_t> dimension_of(Numeral numeral) {
+  numeral.type = ElementType::u64;
+  numeral.saturates = true;  // too large, and negative, is too large
+  const std::uint64_t value = integer_value(numeral);
+  return value > kLargestWord >> 1 ? std::nullopt : std::optional(value);
+}
+
 template std::uint64_t value_of<Dialect::untyped>(const Numeral&);
 template std::uint64_t value_of<Dialect::typed>(const Numeral&);
 

@@ -1,6 +1,5 @@
 // Text as compiled programs read it, who know the type and rank beforehand.
 #include <algorithm>
-#include <limits>
 #include <string>
 #include <string_view>
 
@@ -148,13 +147,9 @@ class TypedScanner {
     if (n.negative || digits.starts_with('+')) digits.remove_prefix(1);
     n.digits = digits.substr(0, std::min(digits.find_first_not_of("0123456789"), digits.size()));
     if (n.digits.empty()) fail("a dimension");
-    n.type = ElementType::u64;
-    n.saturates = true;  // too large, and negative, is too large
-    const std::uint64_t dim = value_of<Dialect::typed>(n);
-    if (dim > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) {
-      fail("a dimension from 0 to 2^63 - 1");
-    }
-    return dim;
+    const auto dim = dimension_of(n);
+    if (!dim) fail("a dimension from 0 to 2^63 - 1");
+    return *dim;
   }
 
   const StreamBytes& in_;

@@ -1,5 +1,4 @@
 // Text as `futhark dataset` and the data libraries read it.
-#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -180,15 +179,16 @@ class UntypedScanner {
     unsigned rank = shape_.depth();
     bool zero = false;
     for (; stands(p, '['); ++p) {
-      auto numeral = lex_untyped_integer(p + 1, end_);
+      const auto numeral = lex_untyped_integer(p + 1, end_);
       if (!numeral || !stands(numeral->end, ']')) in_.fail(p + 1, "a dimension in brackets");
-      const std::uint64_t dim = dimension(*numeral, p + 1);
+      const auto dim = dimension_of(*numeral);
+      if (!dim) in_.fail(p + 1, "a dimension from 0 to 2^63 - 1");
       p = numeral->end;
       if (rank == kMaxRank) {
         in_.fail_as(Errc::unsupported, p, "the array has more than 127 dimensions");
       }
-      zero |= dim == 0;
-      if (!shape_.fix(rank++, dim)) {
+      zero |= *dim == 0;
+      if (!shape_.fix(rank++, *dim)) {
         in_.fail(start, "an array of the same shape as those before it");
       }
     }
@@ -199,16 +199,6 @@ class UntypedScanner {
     require(start, *type, rank);
     if (!stands(p, ')')) in_.fail(p, "')'");
     return p + 1;
-  }
-
-  std::uint64_t dimension(Numeral numeral, const char* p) const {
-    numeral.type = ElementType::u64;
-    numeral.saturates = true;  // too large, and negative, is too large
-    const std::uint64_t dim = value_of<Dialect::untyped>(numeral);
-    if (dim > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) {
-      in_.fail(p, "a dimension from 0 to 2^63 - 1");
-    }
-    return dim;
   }
 
   std::optional<ElementType> find_element_at(const char* p) const noexcept {

@@ -1,9 +1,7 @@
 #include "lib/foreign/idv/idv_columns.h"
 
 #include <algorithm>
-#include <iterator>
 #include <map>
-#include <numeric>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -219,19 +217,13 @@ std::optional<std::uint32_t> find_named(const std::vector<TocColumn>& toc,
   return dead;
 }
 
-std::vector<std::uint32_t> all_columns(const std::vector<TocColumn>& toc) {
-  std::vector<std::uint32_t> numbers(toc.size());
-  std::iota(numbers.begin(), numbers.end(), 0U);
-  return numbers;
-}
-
 /// All but those in `hidden`.
 std::vector<std::uint32_t> visible_columns(const std::vector<TocColumn>& toc,
                                            const std::vector<std::uint32_t>& hidden) {
-  const std::vector<std::uint32_t> all = all_columns(toc);
   std::vector<std::uint32_t> visible;
-  std::set_difference(all.begin(), all.end(), hidden.begin(), hidden.end(),
-                      std::back_inserter(visible));
+  for (std::uint32_t i = 0; i < toc.size(); ++i) {
+    if (!std::binary_search(hidden.begin(), hidden.end(), i)) visible.push_back(i);
+  }
   return visible;
 }
 

@@ -8,28 +8,20 @@
 
 namespace dapple::detail::idv {
 
-namespace {
-
-/// An item of a sparse vector takes an index more; a full vector is always dense.
-bool is_smaller_sparse(std::uint64_t stored, std::uint64_t size, std::size_t item_bytes) noexcept {
-  return stored < size && stored * (4 + item_bytes) < size * item_bytes;
+bool VectorHead::start(std::uint64_t stored, std::size_t item_bytes) {
+  const bool sparse = stored < size_ && stored * (4 + item_bytes) < size_ * item_bytes;
+  counts_.push_back(sparse ? static_cast<std::int32_t>(stored) : -1);
+  return sparse;
 }
 
-/// All of a block of vectors that is in front of the items.
-void put_vector_head(std::vector<std::byte>& out, std::uint64_t size,
-                     const std::vector<std::int32_t>& counts,
-                     const std::vector<std::int32_t>& indices) {
-  put_le(out, static_cast<std::int32_t>(counts.size()));
-  put_le(out, static_cast<std::int32_t>(size));
-  put_bytes(out, std::as_bytes(std::span(counts)));
-  put_le(out, static_cast<std::int32_t>(indices.size()));
-  put_bytes(out, std::as_bytes(std::span(indices)));
-}
-
-}  // namespace
-
-bool VectorEncoder::smaller_sparse(std::uint64_t stored) const noexcept {
-  return is_smaller_sparse(stored, size_, size_of(type_));
+void VectorHead::finish(std::vector<std::byte>& out) {
+  put_le(out, static_cast<std::int32_t>(counts_.size()));
+  put_le(out, static_cast<std::int32_t>(size_));
+  put_bytes(out, std::as_bytes(std::span(counts_)));
+  put_le(out, static_cast<std::int32_t>(indices_.size()));
+  put_bytes(out, std::as_bytes(std::span(indices_)));
+  counts_.clear();
+  indices_.clear();
 }
 
 void VectorEncoder::put_value(std::uint64_t bits) {
@@ -41,49 +33,43 @@ void VectorEncoder::put_value(std::uint64_t bits) {
 void VectorEncoder::add(const std::byte* values) {
   const std::size_t step = size_of(type_);
   std::uint64_t stored = 0;
-  for (std::uint64_t i = 0; i < size_; ++i) {
+  for (std::uint64_t i = 0; i < head_.size(); ++i) {
     stored += load_bits(type_, values + i * step) != 0 ? 1 : 0;
   }
-  if (!smaller_sparse(stored)) {
-    counts_.push_back(-1);
-    put_bytes(values_, {values, static_cast<std::size_t>(size_ * step)});
+  if (!head_.start(stored, step)) {
+    put_bytes(values_, {values, static_cast<std::size_t>(head_.size() * step)});
     return;
   }
-  counts_.push_back(static_cast<std::int32_t>(stored));
-  for (std::uint64_t i = 0; i < size_; ++i) {
+  for (std::uint64_t i = 0; i < head_.size(); ++i) {
     const std::uint64_t bits = load_bits(type_, values + i * step);
     if (bits == 0) continue;
-    indices_.push_back(static_cast<std::int32_t>(i));
+    head_.add_index(i);
     put_value(bits);
   }
 }
 
 void VectorEncoder::add(std::span<const StoredCell> cells) {
-  if (smaller_sparse(cells.size())) {
-    counts_.push_back(static_cast<std::int32_t>(cells.size()));
+  if (head_.start(cells.size(), size_of(type_))) {
     for (const StoredCell& cell : cells) {
-      indices_.push_back(static_cast<std::int32_t>(cell.col));
+      head_.add_index(cell.col);
       put_value(cell.bits);
     }
     return;
   }
-  counts_.push_back(-1);
   const std::size_t at = values_.size();
-  values_.resize(at + size_ * size_of(type_));
+  values_.resize(at + head_.size() * size_of(type_));
   for (const StoredCell& cell : cells) {
     store_bits(type_, values_.data() + at + cell.col * size_of(type_), cell.bits);
   }
 }
 
 void VectorEncoder::finish(std::vector<std::byte>& out) {
-  put_vector_head(out, size_, counts_, indices_);
+  head_.finish(out);
   if (bits_) {
     put_bits(out, values_);
   } else {
     put_bytes(out, values_);
   }
-  counts_.clear();
-  indices_.clear();
   values_.clear();
 }
 
@@ -91,21 +77,19 @@ void PairEncoder::add(std::span<const Pair> items) {
   const auto is_stored = [](const Pair& item) { return item.first != 0 || item.second != 0; };
   const auto stored =
       static_cast<std::uint64_t>(std::count_if(items.begin(), items.end(), is_stored));
-  if (!is_smaller_sparse(stored, size_, layout_ == Layout::zoned ? 10 : 16)) {
-    counts_.push_back(-1);
+  if (!head_.start(stored, layout_ == Layout::zoned ? 10 : 16)) {
     items_.insert(items_.end(), items.begin(), items.end());
     return;
   }
-  counts_.push_back(static_cast<std::int32_t>(stored));
   for (std::size_t i = 0; i < items.size(); ++i) {
     if (!is_stored(items[i])) continue;
-    indices_.push_back(static_cast<std::int32_t>(i));
+    head_.add_index(i);
     items_.push_back(items[i]);
   }
 }
 
 void PairEncoder::finish(std::vector<std::byte>& out) {
-  put_vector_head(out, size_, counts_, indices_);
+  head_.finish(out);
   if (layout_ == Layout::zoned) {  // all minutes stand in front of all ticks
     for (const Pair& item : items_) put_le(out, static_cast<std::int16_t>(item.second));
     for (const Pair& item : items_) put_le(out, item.first);
@@ -115,8 +99,6 @@ void PairEncoder::finish(std::vector<std::byte>& out) {
       put_le(out, item.second);
     }
   }
-  counts_.clear();
-  indices_.clear();
   items_.clear();
 }
 
@@ -165,10 +147,9 @@ void TextEncoder::finish(std::vector<std::byte>& out) {
 }
 
 void put_text_vector(std::vector<std::byte>& out, std::uint64_t n, TextEncoder& texts) {
-  put_le(out, std::int32_t{1});  // vectors
-  put_le(out, static_cast<std::int32_t>(n));
-  put_le(out, std::int32_t{-1});  // dense
-  put_le(out, std::int32_t{0});   // indices
+  VectorHead head(n);
+  head.start(n, 0);  // all of them
+  head.finish(out);
   texts.finish(out);
 }
 

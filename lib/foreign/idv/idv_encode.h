@@ -14,13 +14,33 @@
 
 namespace dapple::detail::idv {
 
+/// All of a block of vectors of `size` slots that is in front of their items.
+class VectorHead {
+ public:
+  explicit VectorHead(std::uint64_t size) noexcept : size_(size) {}
+
+  std::uint64_t size() const noexcept { return size_; }
+  /// Starts a vector of which `stored` items are not zero. True when it is sparse: an item of
+  /// `item_bytes` takes an index more then, and a full vector is always dense.
+  bool start(std::uint64_t stored, std::size_t item_bytes);
+  /// Adds the index of an item that a sparse vector stores.
+  void add_index(std::uint64_t slot) { indices_.push_back(static_cast<std::int32_t>(slot)); }
+  /// Appends all so far, and forgets it.
+  void finish(std::vector<std::byte>& out);
+
+ private:
+  std::uint64_t size_;
+  std::vector<std::int32_t> counts_;
+  std::vector<std::int32_t> indices_;
+};
+
 /// Collects vectors of `size` slots row by row; each is stored dense or sparse, whatever takes
 /// fewer bytes. REQUIRES size >= 1. One thread.
 class VectorEncoder {
  public:
   /// `bits`: of Booleans, one bit each. REQUIRES u8 then.
   VectorEncoder(ValueType type, std::uint64_t size, bool bits = false) noexcept
-      : type_(type), size_(size), bits_(bits) {}
+      : type_(type), head_(size), bits_(bits) {}
 
   /// A row of `size` values that follow each other.
   void add(const std::byte* values);
@@ -31,14 +51,11 @@ class VectorEncoder {
   void finish(std::vector<std::byte>& out);
 
  private:
-  bool smaller_sparse(std::uint64_t stored) const noexcept;
   void put_value(std::uint64_t bits);
 
   ValueType type_;
-  std::uint64_t size_;
+  VectorHead head_;
   bool bits_;
-  std::vector<std::int32_t> counts_;
-  std::vector<std::int32_t> indices_;
   std::vector<std::byte> values_;
 };
 
@@ -50,7 +67,7 @@ struct Pair {
 /// As VectorEncoder, of items of two numbers. REQUIRES the layout `zoned` or `wide`.
 class PairEncoder {
  public:
-  PairEncoder(Layout layout, std::uint64_t size) noexcept : layout_(layout), size_(size) {}
+  PairEncoder(Layout layout, std::uint64_t size) noexcept : layout_(layout), head_(size) {}
 
   /// A row. REQUIRES `size` items.
   void add(std::span<const Pair> items);
@@ -60,9 +77,7 @@ class PairEncoder {
 
  private:
   Layout layout_;
-  std::uint64_t size_;
-  std::vector<std::int32_t> counts_;
-  std::vector<std::int32_t> indices_;
+  VectorHead head_;
   std::vector<Pair> items_;
 };
 
