@@ -160,3 +160,17 @@ def test_a_matrix_of_more_rows_than_an_index_can_be_is_not_opened(tmp_path):
     path.write_bytes(header)
     with pytest.raises(dp.UnsupportedError):
         dp.open(path)
+
+
+@pytest.mark.parametrize("rows", [np.s_[:], np.s_[::-1], np.s_[100:731], np.s_[5:5]])
+@pytest.mark.parametrize("tile", [(64, 40), (1000, 7)])
+def test_many_columns_of_sparse_rows_are_picked_strip_by_strip(make, monkeypatch, rows, tile):
+    from pydapple import fetch
+
+    monkeypatch.setattr(fetch, "_STRIP", 1000)
+    a = cells((1000, 40), "f4") * (np.arange(40_000).reshape(1000, 40) % 3 == 0)
+    m = make(a, tile=tile)
+    for cols in ([3, 39, 0, 3] * 20, list(range(1, 40)), np.arange(40) % 7 > 1, []):
+        part = m.sparse[rows, cols]
+        assert np.array_equal(part.toarray(), a[rows][:, cols])
+        assert part.dtype == a.dtype and part.has_canonical_format

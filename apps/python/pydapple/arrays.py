@@ -21,10 +21,10 @@ def new_array(shape: int | tuple[int, ...], dtype: Any) -> NDArray[Any]:
         raise too_large(shape, np.dtype(dtype)) from None
 
 
-def bands_of(rows: range, tile: int, row_bytes: int) -> Iterator[range]:
-    """Cut rows where tiles end, into bands of some MiB or of one row of tiles."""
+def bands_of(rows: range, tile: int, row_bytes: int, most: int = BAND) -> Iterator[range]:
+    """Cut rows where tiles end, into bands of about `most` bytes or of one row of tiles."""
     tile = max(1, tile)
-    step = max(1, BAND // max(1, row_bytes) // tile) * tile
+    step = max(1, most // max(1, row_bytes) // tile) * tile
     begin = rows.start
     while begin < rows.stop:
         end = min(rows.stop, (begin // step + 1) * step)

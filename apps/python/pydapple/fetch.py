@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .absent import absent_code
-from .arrays import new_array
+from .arrays import bands_of, new_array
 from .keys import Pick, Positions, runs
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ _NAN = absent_code("nan")
 # Bytes of a band that is read before its columns are picked.
 _BAND = 1 << 24
 _BAND_ROWS = 1 << 20
+_STRIP = 1 << 22  # the same of sparse rows: what the processor's cache has room for
 
 
 def dense(
@@ -142,20 +143,36 @@ def sparse(matrix: _core.Matrix, rows: Pick, cols: Pick, absent: int = 0) -> csr
         part = csc(matrix, cols.positions(), absent).tocsr()
         return part[::-1] if straight_rows and straight_rows[1] else part
     columns = straight_cols[0] if straight_cols else range(matrix.shape[1])
-    if straight_rows:
+    if straight_rows and straight_cols is None:
+        part = _picked_by_strips(matrix, straight_rows[0], cols.positions(), absent)
+        if straight_rows[1]:
+            part = part[::-1]
+    elif straight_rows:
         part = csr(matrix, straight_rows[0], columns, absent)
         if straight_rows[1]:
             part = part[::-1]
     else:
         taken = matrix._take_csr(rows.positions(), columns.start, columns.stop, absent)
         part = csr_of(taken, (len(rows), len(columns)))
-    if straight_cols is None:
+    if straight_cols is None and not straight_rows:
         part = part[:, cols.positions()]
-    elif straight_cols[1]:
+    elif straight_cols and straight_cols[1]:
         part = part[:, ::-1]
     if not (part.has_sorted_indices and part.has_canonical_format):
         part.sum_duplicates()
     return part
+
+
+def _picked_by_strips(matrix: _core.Matrix, rows: range, cols: Positions, absent: int) -> csr_array:
+    """Many columns: SciPy picks them of a strip of rows while that is in the processor's cache."""
+    from scipy.sparse import vstack
+
+    grid = matrix._grid()
+    stored = matrix._counts()["stored"] // max(1, matrix.shape[0])
+    row_bytes = max(1, stored * (matrix.dtype.itemsize + 4))
+    bands = list(bands_of(rows, grid[1][0] if grid else 1, row_bytes, _STRIP)) or [rows]
+    parts = [csr(matrix, band, range(matrix.shape[1]), absent)[:, cols] for band in bands]
+    return parts[0] if len(parts) == 1 else vstack(parts, format="csr")
 
 
 def csr(
