@@ -56,7 +56,7 @@ SourcePtr open_address(const std::string& address, const OpenOptions& options) {
   const bool is_zarr = path.ends_with(".zarr");
   if (!is_zarr && !path.ends_with('/')) return http::open_address(address, cache);
   std::string folder = address;
-  if (is_zarr) folder.insert(path.size(), "/");
+  if (is_zarr) folder.insert(path.size(), 1, '/');
   auto source = find_in_folder(path.ends_with(".dds/"), options, [&](const std::string& name) {
     return http::find_address(http::address_beside(folder, name), cache);
   });

@@ -59,7 +59,8 @@ TEST_CASE("daphne: every field is checked, and the byte is named") {
       {with(csr, 69, std::uint64_t{2}), 69, "the last row offset should be 3, not 2"},
       {with(csr, 61, std::uint64_t{4}), 61, "a row ends at value 4 of 3"},
       {with(csr, 77, std::uint64_t{3}), 77, "column 3 is outside a matrix of 3 columns"},
-      {with(csr, 77, std::uint64_t{2}), 85, "column 2 is twice in a row"},
+      {with(csr, 77, std::uint64_t{2}), 85,
+       "column 2 is twice in a row; add such entries up first, as SciPy's sum_duplicates() does"},
       {with(with(csr, 10, std::uint64_t{0}), 39, std::uint32_t{0}), 45,
        "a matrix without columns cannot have 3 values"},
       {with(frame, 10, std::uint64_t{24}), 10, "24 columns do not fit a file of 64 bytes"},
@@ -73,7 +74,8 @@ TEST_CASE("daphne: every field is checked, and the byte is named") {
   };
   for (const Damage& damage : damages) {
     const Error error = refusal(dir, damage.image.bytes());
-    CHECK(error.code() == Errc::corrupt);
+    const bool means_sum = error.detail().find("sum_duplicates") != std::string::npos;
+    CHECK(error.code() == (means_sum ? Errc::unsupported : Errc::corrupt));
     CHECK(error.offset() == damage.offset);
     CHECK(error.detail() == damage.detail);
   }

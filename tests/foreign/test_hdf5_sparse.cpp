@@ -131,7 +131,8 @@ std::string damage(const TempDir& dir, const Write& write) {
     write(file);
   }
   const Error error = error_of_reading(dir / "bad.h5ad");
-  CHECK(error.code() == Errc::corrupt);
+  const bool means_sum = error.detail().find("sum_duplicates") != std::string::npos;
+  CHECK(error.code() == (means_sum ? Errc::unsupported : Errc::corrupt));
   return error.detail();
 }
 
@@ -264,7 +265,8 @@ TEST_CASE("hdf5: sparse arrays that do not fit each other are corrupt") {
   CHECK(rows([](Group& g) { g.indptr = {0, 2, 3}; }) == "3 pointers do not fit a matrix of 3 rows");
   CHECK(rows([](Group& g) { g.indices = {3, 1}; }) == "there are 2 indices for 3 values");
   CHECK(rows([](Group& g) { g.indices[2] = 4; }) == "column 4 is outside a matrix of 4 columns");
-  CHECK(rows([](Group& g) { g.indices[0] = 1; }) == "column 1 is twice in a row");
+  CHECK(rows([](Group& g) { g.indices[0] = 1; }) ==
+        "column 1 is twice in a row; add such entries up first, as SciPy's sum_duplicates() does");
   CHECK(rows([](Group& g) { g.shape = {4, 4}; }) == "4 pointers do not fit a matrix of 4 rows");
   CHECK(rows([](Group& g) { g.shape = {3, 0}; }) == "a matrix without cells cannot have 3 values");
   CHECK(rows([](Group& g) { g.shape = {3}; }) == "the sparse matrix X has no shape");

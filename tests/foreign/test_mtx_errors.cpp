@@ -189,9 +189,11 @@ TEST_CASE("mtx errors: a wrong value is told when the file is opened") {
 
 TEST_CASE("mtx errors: cells that are there twice") {
   CHECK(mtx_error(kReal + "2 3 3\n2 1 5\n1 1 4\n2 1 5\n") ==
-        "corrupt at byte 64: line 5: the cell in row 2, column 1 is there twice (R5)");
+        "unsupported at byte 64: line 5: the cell in row 2, column 1 is there twice; add such "
+        "lines up first, as SciPy's sum_duplicates() does");
   CHECK(mtx_error("%%MatrixMarket matrix coordinate pattern symmetric\n3 3 3\n3 1\n2 2\n3 1\n") ==
-        "corrupt at byte 65: line 5: the cell in row 3, column 1 is there twice (R5)");
+        "unsupported at byte 65: line 5: the cell in row 3, column 1 is there twice; add such "
+        "lines up first, as SciPy's sum_duplicates() does");
 }
 
 TEST_CASE("mtx errors: what a symmetric matrix may not hold") {

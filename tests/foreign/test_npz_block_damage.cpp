@@ -27,7 +27,8 @@ TEST_CASE("npz: blocks and diagonals that do not fit the matrix are corrupt") {
   const TempDir dir;
   const auto detail = [&](const auto& m) {
     const Error error = error_of_reading(dir, m.image({}));
-    CHECK(error.code() == Errc::corrupt);
+    const bool means_sum = error.detail().find("sum_duplicates") != std::string::npos;
+    CHECK(error.code() == (means_sum ? Errc::unsupported : Errc::corrupt));
     return error.detail();
   };
   const auto blocks = [&](auto change) {
@@ -49,7 +50,8 @@ TEST_CASE("npz: blocks and diagonals that do not fit the matrix are corrupt") {
   CHECK(blocks([](BlockMatrix& m) { m.indices[0] = -1; }) ==
         "column 4294967295 is outside a matrix of 2 columns, counted in blocks");
   CHECK(blocks([](BlockMatrix& m) { m.indices[0] = 0; }) ==
-        "column 0 is twice in a row, counted in blocks");
+        "column 0 is twice in a row, counted in blocks; add such entries up first, as SciPy's "
+        "sum_duplicates() does");
 
   const auto diagonals = [&](auto change) {
     DiagonalMatrix m = kDiagonals;

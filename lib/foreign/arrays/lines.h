@@ -62,7 +62,7 @@ class Lines {
   }
   const std::byte* value(std::uint64_t i) const noexcept { return values_ + i * size_; }
 
-  /// Throws corrupt when an index is twice in these entries.
+  /// Throws unsupported when an index is twice in these entries: SciPy means their sum.
   void check_unique(Range entries) {
     std::vector<std::uint64_t> order(entries.size());
     for (std::uint64_t i = 0; i < entries.size(); ++i) order[i] = entries.begin + i;
@@ -72,13 +72,16 @@ class Lines {
         order.begin(), order.end(),
         [this](std::uint64_t a, std::uint64_t b) { return index(a) == index(b); });
     if (twice != order.end()) {
-      fail_index(twice[1], arrays_.by_columns ? " is twice in a column" : " is twice in a row");
+      fail_index(Errc::unsupported, twice[1],
+                 std::string(" is twice in a ") + (arrays_.by_columns ? "column" : "row"),
+                 "; add such entries up first, as SciPy's sum_duplicates() does");
     }
   }
 
   [[noreturn]] void fail_outside(std::uint64_t i) const {
-    fail_index(i, " is outside a matrix of " + std::to_string(extent_) +
-                      (arrays_.by_columns ? " rows" : " columns"));
+    fail_index(Errc::corrupt, i,
+               " is outside a matrix of " + std::to_string(extent_) +
+                   (arrays_.by_columns ? " rows" : " columns"));
   }
 
  private:
@@ -90,10 +93,11 @@ class Lines {
     return memory.data();
   }
 
-  [[noreturn]] void fail_index(std::uint64_t i, const std::string& wrong) const {
-    store_.fail(Errc::corrupt, arrays_.indices.byte_of(entries_.begin + i),
+  [[noreturn]] void fail_index(Errc code, std::uint64_t i, const std::string& wrong,
+                               const char* advice = "") const {
+    store_.fail(code, arrays_.indices.byte_of(entries_.begin + i),
                 (arrays_.by_columns ? "row " : "column ") + std::to_string(index(i)) + wrong +
-                    (arrays_.has_patches() ? ", counted in blocks" : ""));
+                    (arrays_.has_patches() ? ", counted in blocks" : "") + advice);
   }
   [[noreturn]] void fail_pointer(std::uint64_t line) const {
     store_.fail(

@@ -63,7 +63,8 @@ void sort_strip(std::vector<Record>& records, std::uint64_t rows, std::vector<Re
   deal_out(records, spare, rows, [](const Record& r) { return r.row; });
 }
 
-/// Throws corrupt for the second line that holds this cell.
+/// Throws unsupported for the second line that holds this cell: the format does not say what it
+/// means.
 [[noreturn]] void fail_twice(const Text& text, const Header& header, std::uint64_t row,
                              std::uint64_t col) {
   if (header.symmetry != Symmetry::general && col > row) std::swap(row, col);
@@ -71,9 +72,10 @@ void sort_strip(std::vector<Record>& records, std::uint64_t rows, std::vector<Re
   for (Lines lines(text, header); lines.next(); lines.value()) {
     if (lines.row() != row || lines.col() != col) continue;
     if (std::exchange(seen, true)) {
-      text.fail(Errc::corrupt, lines.line(),
+      text.fail(Errc::unsupported, lines.line(),
                 "the cell in row " + std::to_string(row + 1) + ", column " +
-                    std::to_string(col + 1) + " is there twice (R5)");
+                    std::to_string(col + 1) +
+                    " is there twice; add such lines up first, as SciPy's sum_duplicates() does");
     }
   }
   throw Error(Errc::io, text.file, std::nullopt, "the file changes while it is read");

@@ -23,12 +23,20 @@ struct Found {
   bool matrix = false;  // of two dimensions
 };
 
+/// A slice of two dimensions of an array of more, as `OpenOptions::array` takes it.
+std::string first_slice(const std::string& path, std::size_t rank) {
+  std::string name = path + '[';
+  for (std::size_t d = 2; d < rank; ++d) name += "0,";
+  return name + ":,:]";
+}
+
 /// Looks at the nodes one after the other, a group before its members.
 class Listing {
  public:
   explicit Listing(const Hierarchy& hierarchy) : hierarchy_(hierarchy) { visit("", 0); }
   std::vector<Found> found;
   std::vector<std::string> others;  // what cannot be opened, and why
+  bool has_slices = false;          // among those
 
  private:
   static constexpr std::size_t kMost = 100'000, kDeepest = 32, kMostOthers = 5;
@@ -57,12 +65,16 @@ class Listing {
         found.push_back({node.path, rank == 2});
         return;
       } else {
-        fault = rank == 0 ? "a single value" : std::to_string(rank) + " dimensions";
+        has_slices |= rank > 2;
+        fault = rank == 0 ? "a single value"
+                          : std::to_string(rank) + " dimensions: open a slice, '" +
+                                first_slice(node.path, rank) + "'";
       }
     } catch (const Error& error) {
       fault = error.what();
     }
-    if (others.size() < kMostOthers) others.push_back(node.path + " (" + fault + ")");
+    const std::string name = node.path.empty() ? "an array" : node.path;
+    if (others.size() < kMostOthers) others.push_back(name + " (" + fault + ")");
   }
 
   const Hierarchy& hierarchy_;
@@ -88,7 +100,8 @@ class Listing {
   if (!wanted.empty() || !listing.found.empty()) {
     throw Error(Errc::invalid_argument, file.name(), std::nullopt, what, "array");
   }
-  throw Error(Errc::unsupported, file.name(), std::nullopt, what);
+  throw Error(Errc::unsupported, file.name(), std::nullopt, what,
+              listing.has_slices ? "array" : "");
 }
 
 /// The path to open: X, or the only matrix, or the only array.
@@ -137,8 +150,8 @@ Slice slice_of(const Extents& shape, const std::vector<std::string>& parts, cons
   if (!fits || whole.empty() || whole.size() > 2) {
     throw Error(Errc::invalid_argument, node.key, std::nullopt,
                 "of an array of " + (rank == 0 ? "no dimensions" : shape_text(shape)) +
-                    " cells one slice of two dimensions is read: '" + node.path +
-                    (rank > 2 ? "[0,:,:]'" : "[:,:]'") + ", say, with a number or ':' for each",
+                    " cells one slice of two dimensions is read: '" + first_slice(node.path, rank) +
+                    "', say, with a number or ':' for each",
                 "array");
   }
   slice.rows = whole[0];
