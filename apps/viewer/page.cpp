@@ -65,6 +65,8 @@ std::string page_of(const Resources& resources, std::string_view policy, std::st
                     std::string_view data, const std::string& home) {
   const bool frame = std::holds_alternative<Frame>(resources.variant());
   const auto of_frames = [&](std::string_view part) { return std::string(frame ? part : ""); };
+  // The first page of most files has no link, and is weighed by the byte.
+  const std::string link_style = home.empty() ? "" : "h1 a { color: var(--accent); }\n";
   const Mark marks[] = {{"@TITLE@", escaped(resources.name())},
                         {"@HOME@", home},
                         {"@POLICY@", std::string(policy)},
@@ -73,7 +75,7 @@ std::string page_of(const Resources& resources, std::string_view policy, std::st
                         {"@TABLESCRIPT@", of_frames(kTableScript)},
                         {"@SUMSCRIPT@", std::string(policy.empty() ? "" : kSumScript)},
                         {"@NONCE@", std::string(nonce)},
-                        {"@STYLE@", std::string(kPageStyle)},
+                        {"@STYLE@", std::string(kPageStyle) + link_style},
                         {"@DATA@", std::string(data)},
                         {"@SCRIPT@", std::string(kPageScript)}};
   return filled(kPageHtml, marks);
