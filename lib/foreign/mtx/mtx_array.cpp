@@ -81,7 +81,9 @@ class Values {
     last_ = p_;
     NumberText number = window_.read_at(p_, value);
     if constexpr (std::is_floating_point_v<T>) {
-      number = with_fortran_exponent(p_, text_.end, number, value);
+      if (ends_at_fortran_exponent(number, text_.end)) {
+        number = with_fortran_exponent(p_, text_.end, number, value);
+      }
     }
     const bool whole = number.end == text_.end || is_space(*number.end);
     if (number.error == NumberError::no_number || !whole) {

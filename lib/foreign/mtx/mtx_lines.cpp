@@ -54,7 +54,9 @@ std::uint64_t Lines::number() {
   T value{};
   NumberText text = window_.read_at(p_, value);
   if constexpr (std::is_floating_point_v<T>) {
-    text = with_fortran_exponent(p_, text_.end, text, value);
+    if (ends_at_fortran_exponent(text, text_.end)) {
+      text = with_fortran_exponent(p_, text_.end, text, value);
+    }
   }
   const bool fits = text.error != NumberError::out_of_range &&
                     (header_.symmetry != Symmetry::skew || std::is_floating_point_v<T> ||

@@ -180,9 +180,8 @@ std::uint64_t negated(ValueType type, std::uint64_t bits) noexcept {
   return value == 0 ? bits : std::bit_cast<std::uint64_t>(-value);
 }
 
-NumberText with_fortran_exponent(const char* p, const char* end, NumberText read, double& value) {
-  if (read.error != NumberError::none || read.end == end) return read;
-  if (*read.end != 'D' && *read.end != 'd') return read;
+NumberText with_fortran_exponent(const char* p, const char* end, const NumberText& read,
+                                 double& value) {
   std::string token(token_at(p, end));
   token[static_cast<std::size_t>(read.end - p)] = 'e';
   const NumberText whole = read_number(token.data(), token.data() + token.size(), value);

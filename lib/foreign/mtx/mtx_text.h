@@ -66,9 +66,13 @@ std::string_view token_at(const char* p, const char* end) noexcept;
 /// The start of the next line, or the end.
 const char* next_line(const char* p, const char* end) noexcept;
 
-/// What `read` is of the number at `p`: where Fortran wrote its exponent with a D, all of it is
-/// read instead.
-NumberText with_fortran_exponent(const char* p, const char* end, NumberText read, double& value);
+/// Whether what was read of a number ends where Fortran writes its exponent, with a D.
+inline bool ends_at_fortran_exponent(const NumberText& read, const char* end) noexcept {
+  return read.error == NumberError::none && read.end != end && (*read.end | 0x20) == 'd';
+}
+/// All of the number at `p`, of which so much was read.
+NumberText with_fortran_exponent(const char* p, const char* end, const NumberText& read,
+                                 double& value);
 
 /// Reads banner, comments and sizes. Throws corrupt; unsupported for complex
 /// matrices and for objects that are no matrix.
