@@ -423,8 +423,8 @@ int run_info(const Arguments& arguments, Console& console) {
 
   if (print_collection(input, console)) return kDone;
   input.options.cells = false;
-  input.options.format_options.emplace("futhark.first",
-                                       "true");  // of several values, show the first and list all
+  // Of several values, the first is shown and all are listed.
+  input.options.format_options.emplace("futhark.first", "true");
   const auto object = open_input(input, console);
   if (console.json) {
     print_json(object, console.out);

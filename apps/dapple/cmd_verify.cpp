@@ -24,6 +24,7 @@ int run_verify(const Arguments& arguments, Console& console) {
   command.parse(arguments);
 
   require_named_file(input, "verify");
+  require_flags_fit(input, console);
   const Level level = payload ? Level::payload : Level::structure;
   const VerifyReport report = [&] {
     Progress progress(printable(input.file), console.quiet);

@@ -98,6 +98,16 @@ std::variant<Matrix, Frame> open_input(const Input& input, const Console& consol
   }
 }
 
+void require_flags_fit(Input input, const Console& console) {
+  if (input.options.format_options.empty() && input.options.array.empty()) return;
+  input.options.cells = false;
+  input.options.format_options.emplace("futhark.first", "true");
+  try {
+    open_input(input, console);
+  } catch (const Error&) {
+  }
+}
+
 void say_note(const Input& input, const BlockedObject& object, const Console& console) {
   if (object.note().empty() || console.quiet || console.json) return;
   say("dapple: " + printable(input.name() + ": " + object.note()));

@@ -34,6 +34,10 @@ void add_reading_flags(Command& command, OpenOptions& options);
 /// opening throws; UsageError for flags of another format.
 std::variant<Matrix, Frame> open_input(const Input& input, const Console& console);
 
+/// Throws UsageError for flags of another format, for verbs that open the file later or not at all;
+/// what is wrong with the file is left to them.
+void require_flags_fit(Input input, const Console& console);
+
 /// Prints the format's note, if it has one, to standard error.
 void say_note(const Input& input, const BlockedObject& object, const Console& console);
 
