@@ -9,6 +9,7 @@ import json
 import re
 import sys
 
+LINES_OF_A_FAILURE = 40  # what it said last: many read no more than the end of the whole log
 SUM = re.compile(r"^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$", re.MULTILINE)
 
 
@@ -46,6 +47,8 @@ def report(log, test, counts):
     lines = [line for line in test.get("stdout", "").splitlines() if line.strip()]
     if failed:
         print(f"failed: {name}: {failed} of {passed + failed + skipped} ({test['result']})")
+        for line in (lines + test.get("stderr", "").splitlines())[-LINES_OF_A_FAILURE:]:
+            print(f"  {line}")
     for line in lines:
         if line.startswith("skipped: "):
             print(f"skipped: {name}: {line[len('skipped: '):]}")
