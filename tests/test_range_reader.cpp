@@ -54,7 +54,7 @@ class Blob final : public RangeReader {
   std::uint64_t size_;
 };
 
-std::vector<std::byte> small_file() {
+std::vector<std::byte> striped_file() {
   return test::Image::matrix(3, 4, ValueType::i32)
       .dense<std::int32_t>({0, 0}, 2, 4, {0, 1, 2, 3, 4, 5, 6, 7})
       .dense<std::int8_t>({2, 0}, 1, 4, {8, 9, 10, 11})
@@ -101,10 +101,10 @@ std::optional<Error> error_of_open(const std::shared_ptr<Blob>& blob) {
 }  // namespace
 
 TEST_CASE("range reader: a small object is opened with one call, and read with none") {
-  const auto blob = std::make_shared<Blob>(small_file());
+  const auto blob = std::make_shared<Blob>(striped_file());
   const Matrix matrix = Matrix::open(blob, "blob 7");
   CHECK(blob->calls == 1);
-  CHECK(matrix.bytes() == small_file().size());
+  CHECK(matrix.bytes() == striped_file().size());
   CHECK(matrix.read<int>({{0, 3}, {0, 4}}) ==
         std::vector<int>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11});
   CHECK(blob->calls == 1);
@@ -214,12 +214,12 @@ TEST_CASE("range reader: sizes that cannot be are errors") {
   auto blob = std::make_shared<Blob>(std::vector<std::byte>());
   CHECK(error_of_open(blob)->code() == Errc::not_recognised);
   CHECK(blob->calls == 0);
-  blob = std::make_shared<Blob>(small_file());
+  blob = std::make_shared<Blob>(striped_file());
   for (const std::uint64_t size : {(std::uint64_t{1} << 46) + 1, ~std::uint64_t{0}}) {
     blob->pretend_size(size);
     CHECK(error_of_open(blob)->code() == Errc::io);
   }
-  blob->pretend_size(small_file().size() - 1);
+  blob->pretend_size(striped_file().size() - 1);
   CHECK(error_of_open(blob)->code() == Errc::corrupt);
   CHECK(error_of_open(nullptr)->code() == Errc::invalid_argument);
 }

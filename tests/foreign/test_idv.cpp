@@ -79,18 +79,18 @@ using Lines = std::vector<std::string>;
 constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
 
 /// One column of three rows in two blocks, in each codec that is not a vector.
-struct Sample {
+struct CodecSample {
   std::string load_name;
   Bytes codec, first, second;
   Lines expected;
 };
 
-std::vector<Sample> scalar_samples() {
+std::vector<CodecSample> scalar_samples() {
   const auto plain = [](std::string load_name, Bytes first, Bytes second, std::string line) {
-    return Sample{load_name, codec(load_name), std::move(first), std::move(second), {line}};
+    return CodecSample{load_name, codec(load_name), std::move(first), std::move(second), {line}};
   };
   using I64 = std::int64_t;
-  std::vector<Sample> all = {
+  std::vector<CodecSample> all = {
       plain("SByte", packed<std::int8_t>({-128, 127}), packed<std::int8_t>({-1}),
             "x i8: -128 127 -1"),
       plain("Byte", packed<std::uint8_t>({0, 255}), packed<std::uint8_t>({7}), "x u8: 0 255 7"),
@@ -142,7 +142,7 @@ std::vector<Sample> scalar_samples() {
 
 TEST_CASE("idv: every codec reads in every version and compression") {
   const test::TempDir dir;
-  for (const Sample& sample : scalar_samples()) {
+  for (const CodecSample& sample : scalar_samples()) {
     CAPTURE(sample.load_name);
     for (int version = 2; version <= 6; ++version) {
       for (int compression = 0; compression <= 2; ++compression) {

@@ -1,0 +1,140 @@
+// Writing through the C functions.
+#include <doctest/doctest.h>
+
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "dapple/dapple.h"
+#include "dapple/dapple_c.h"
+#include "tests/c/support.h"
+
+namespace dapple::test::c {
+
+TEST_CASE("c: a matrix is put in rectangles of any size and stride") {
+  const TempDir dir;
+  dapple_error error;
+  const auto path = (dir / "m.dbdf").string();
+  constexpr std::size_t kRows = 23, kCols = 17;
+  std::vector<double> columns(kRows * kCols);  // column after column
+  for (std::size_t i = 0; i < columns.size(); ++i) columns[i] = static_cast<double>(i) / 4;
+  const char* const options[] = {"tile=5x4", "attributes={\"by\":\"c\"}", "narrow=false",
+                                 "align=128", nullptr};
+  {
+    Writer writer;
+    REQUIRE(dapple_create(path.c_str(), kRows, kCols, DAPPLE_F64, options, &writer, &error) == 0);
+    // The left 6 columns, then the others; neither ends where a tile does.
+    REQUIRE(dapple_put(writer, 0, 0, kRows, 6, DAPPLE_F64, columns.data(), 8, 8 * kRows, &error) ==
+            0);
+    std::vector<float> rows;
+    for (std::size_t r = 0; r < kRows; ++r) {
+      for (std::size_t c = 6; c < kCols; ++c)
+        rows.push_back(static_cast<float>(columns[r + c * kRows]));
+    }
+    REQUIRE(dapple_put(writer, 0, 6, kRows, kCols - 6, DAPPLE_F32, rows.data(), 0, 0, &error) == 0);
+    CHECK_FALSE(std::filesystem::exists(path));
+    CHECK(dapple_put(writer, 0, 6, kRows, kCols - 5, DAPPLE_F32, rows.data(), 0, 0, &error) ==
+          DAPPLE_OUT_OF_RANGE);
+    REQUIRE(dapple_finish(writer, &error) == 0);
+    CHECK(dapple_finish(writer, &error) == DAPPLE_INVALID_ARGUMENT);
+    CHECK(dapple_put(writer, 0, 0, 1, 1, DAPPLE_F64, columns.data(), 0, 0, &error) ==
+          DAPPLE_INVALID_ARGUMENT);
+  }
+  const Matrix matrix = Matrix::open(path);
+  for (std::size_t r = 0; r < kRows; ++r) {
+    const auto row = matrix.read<double>({{r, r + 1}, {0, kCols}});
+    for (std::size_t c = 0; c < kCols; ++c) REQUIRE(row[c] == columns[r + c * kRows]);
+  }
+  Object object;
+  open_path(path, object);
+  char json[64];
+  size_t size = 0;
+  REQUIRE(dapple_get_attributes(object, nullptr, 0, &size, &error) == 0);
+  REQUIRE(dapple_get_attributes(object, json, sizeof json, &size, &error) == 0);
+  CHECK(std::string(json) == "{\"by\":\"c\"}");
+  CHECK(size == std::strlen(json));
+  Writer writer;
+  CHECK(dapple_create(path.c_str(), 1, 1, DAPPLE_F64, nullptr, &writer, &error) ==
+        DAPPLE_INVALID_ARGUMENT);
+  CHECK(std::string(error.option) == "overwrite");
+}
+
+TEST_CASE("c: rows and columns have names") {
+  const TempDir dir;
+  const auto path = (dir / "m.dbdf").string();
+  dapple_error error;
+  const char* const options[] = {"row_name=AA", "row_name=",         "col_name=x",
+                                 "col_name=y",  "col_name=\xC3\xA4", nullptr};
+  const double cells[6] = {};
+  {
+    Writer writer;
+    REQUIRE(dapple_create(path.c_str(), 2, 3, DAPPLE_F64, options, &writer, &error) == 0);
+    REQUIRE(dapple_put(writer, 0, 0, 2, 3, DAPPLE_F64, cells, 0, 0, &error) == 0);
+    REQUIRE(dapple_finish(writer, &error) == 0);
+    Writer wrong;
+    CHECK(dapple_create((dir / "n.dbdf").c_str(), 3, 3, DAPPLE_F64, options, &wrong, &error) ==
+          DAPPLE_INVALID_ARGUMENT);
+  }
+  Object object;
+  open_path(path, object);
+  dapple_info info;
+  REQUIRE(dapple_get_info(object, &info, &error) == 0);
+  CHECK(info.row_names == 1);
+  CHECK(info.col_names == 1);
+  const char* text;
+  size_t size;
+  REQUIRE(dapple_get_text(object, DAPPLE_ROW_NAME, 0, &text, &size, &error) == 0);
+  CHECK(std::string(text, size) == "AA");
+  REQUIRE(dapple_get_text(object, DAPPLE_COL_NAME, 2, &text, &size, &error) == 0);
+  CHECK(std::string(text, size) == "\xC3\xA4");
+  CHECK(dapple_get_text(object, DAPPLE_COL_NAME, 3, &text, &size, &error) == DAPPLE_OUT_OF_RANGE);
+  std::uint64_t i = 9;
+  REQUIRE(dapple_find_name(object, DAPPLE_COLUMNS, "y", &i, &error) == 0);
+  CHECK(i == 1);
+  CHECK(dapple_find_name(object, DAPPLE_ROWS, "y", &i, &error) == DAPPLE_ABSENT);
+  CHECK(dapple_find_name(object, DAPPLE_ALL, "y", &i, &error) == DAPPLE_INVALID_ARGUMENT);
+  CHECK(dapple_find_name(nullptr, DAPPLE_ROWS, "y", &i, &error) == DAPPLE_INVALID_ARGUMENT);
+  CHECK(dapple_find_name(object, DAPPLE_ROWS, nullptr, &i, &error) == DAPPLE_INVALID_ARGUMENT);
+  Object plain;
+  const auto bytes = small_file();
+  open_bytes(bytes, plain);
+  CHECK(dapple_find_name(plain, DAPPLE_ROWS, "y", &i, &error) == DAPPLE_ABSENT);
+}
+
+TEST_CASE("c: sparse rows are cut into tiles") {
+  const TempDir dir;
+  const auto path = (dir / "m.dbdf").string();
+  test::Rng random(5);
+  constexpr std::uint64_t kRows = 40, kCols = 33;
+  std::vector<double> wanted(kRows * kCols);
+  std::vector<std::uint64_t> ptr = {0}, idx;
+  std::vector<std::int16_t> values;
+  for (std::uint64_t r = 0; r < kRows; ++r) {
+    for (std::uint64_t c = kCols; c-- > 0;) {  // out of order
+      if (!random.chance(20)) continue;
+      idx.push_back(c);
+      values.push_back(static_cast<std::int16_t>(random.between(1, 999)));
+      wanted[r * kCols + c] = values.back();
+    }
+    ptr.push_back(idx.size());
+  }
+  const char* const options[] = {"tile=7x10", nullptr};
+  {
+    Writer writer;
+    dapple_error error;
+    REQUIRE(dapple_create(path.c_str(), kRows, kCols, DAPPLE_I32, options, &writer, &error) == 0);
+    REQUIRE(dapple_put_sparse(writer, 0, 0, kRows, kCols, DAPPLE_I16, ptr.data(), idx.data(),
+                              values.data(), &error) == 0);
+    const std::uint64_t back[] = {1, 0}, one[] = {0, 1}, far[] = {5};
+    CHECK(dapple_put_sparse(writer, 0, 0, 1, 5, DAPPLE_I16, back, far, values.data(), &error) ==
+          DAPPLE_INVALID_ARGUMENT);
+    CHECK(dapple_put_sparse(writer, 0, 0, 1, 5, DAPPLE_I16, one, far, values.data(), &error) ==
+          DAPPLE_OUT_OF_RANGE);
+    REQUIRE(dapple_finish(writer, &error) == 0);
+  }
+  const Matrix matrix = Matrix::open(path);
+  CHECK(matrix.grid().has_value());
+  CHECK(matrix.read<double>({{0, kRows}, {0, kCols}}) == wanted);
+}
+
+}  // namespace dapple::test::c
