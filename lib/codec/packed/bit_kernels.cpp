@@ -254,6 +254,31 @@ __attribute__((target("avx512f"))) bool gaps_to_columns_avx512(std::uint32_t* ga
 
 #endif
 
+/// Packs some integers at once, which do not wait for each other; REQUIRES that they fit 64 bits.
+template <unsigned kTogether, Word W>
+void pack_together(const W* values, std::size_t n, unsigned width, std::byte* out) noexcept {
+  const std::uint64_t mask = low_bits(width);
+  std::uint64_t word = 0;
+  unsigned filled = 0;
+  const auto add = [&](std::uint64_t bits, unsigned length) {
+    word |= bits << filled;
+    filled += length;
+    if (filled < 64) return;
+    store_le(out, word);
+    out += 8;
+    filled -= 64;
+    word = filled == 0 ? 0 : bits >> (length - filled);
+  };
+  std::size_t i = 0;
+  for (; n - i >= kTogether; i += kTogether) {
+    std::uint64_t bits = values[i] & mask;
+    for (unsigned k = 1; k < kTogether; ++k) bits |= (values[i + k] & mask) << (k * width);
+    add(bits, kTogether * width);
+  }
+  for (; i < n; ++i) add(values[i] & mask, width);
+  if (filled > 0) std::memcpy(out, &word, (filled + 7) / 8);
+}
+
 }  // namespace
 
 Instructions best_instructions() noexcept {
@@ -284,20 +309,8 @@ void unpack(const std::byte* in, std::size_t n, unsigned width, W add, W* out,
 
 template <Word W>
 void pack(const W* values, std::size_t n, unsigned width, std::byte* out) noexcept {
-  const std::uint64_t mask = low_bits(width);
-  std::uint64_t word = 0;
-  unsigned filled = 0;
-  for (std::size_t i = 0; i < n; ++i) {
-    const std::uint64_t value = values[i] & mask;
-    word |= value << filled;
-    filled += width;
-    if (filled < 64) continue;
-    store_le(out, word);
-    out += 8;
-    filled -= 64;
-    word = filled == 0 ? 0 : value >> (width - filled);
-  }
-  if (filled > 0) std::memcpy(out, &word, (filled + 7) / 8);
+  if (width <= 16) return pack_together<4>(values, n, width, out);
+  width <= 32 ? pack_together<2>(values, n, width, out) : pack_together<1>(values, n, width, out);
 }
 
 void unpack(const std::byte* in, std::size_t n, unsigned width, std::uint8_t add, std::uint8_t* out,

@@ -56,7 +56,11 @@ auto with_words(ValueType type, const std::byte* first, std::size_t step, std::s
       return f(std::span<const W>(reinterpret_cast<const W*>(first), n));
     }
     Array<W> words(n);
-    for (std::size_t i = 0; i < n; ++i) words[i] = load_le<decltype(tag)>(first + i * step);
+    const auto widen = [&](std::size_t apart) {
+      for (std::size_t i = 0; i < n; ++i) words[i] = load_le<decltype(tag)>(first + i * apart);
+    };
+    // A constant step lets the compiler use vectors.
+    step == sizeof tag ? widen(sizeof tag) : widen(step);
     return f(std::span<const W>(words.begin(), words.end()));
   });
 }

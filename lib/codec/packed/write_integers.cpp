@@ -35,10 +35,29 @@ DAPPLE_VECTORS Extent<W> extent_of(const W* in, std::size_t n, W zero, W mask) n
   return found;
 }
 
+/// The length of each word in bits; gives the greatest.
 template <Word W>
-DAPPLE_VECTORS void bit_lengths(const W* __restrict words, std::size_t n,
-                                std::uint8_t* __restrict out) noexcept {
-  for (std::size_t i = 0; i < n; ++i) out[i] = static_cast<std::uint8_t>(std::bit_width(words[i]));
+DAPPLE_VECTORS unsigned bit_lengths(const W* __restrict words, std::size_t n,
+                                    std::uint8_t* __restrict out) noexcept {
+  W all = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    out[i] = static_cast<std::uint8_t>(std::bit_width(words[i]));
+    all |= words[i];
+  }
+  return static_cast<unsigned>(std::bit_width(all));
+}
+
+/// How many of the lengths are each of 0 to `longest`: a few vectors for each of them take less
+/// than adding one after the other.
+DAPPLE_VECTORS void count_lengths(const std::array<std::uint8_t, kGroup>& length_of,
+                                  unsigned longest, std::uint16_t* counts) noexcept {
+  for (unsigned length = 0; length <= longest; ++length) {
+    const auto wanted = static_cast<std::uint8_t>(length);
+    std::uint8_t found = 0;
+    for (const std::uint8_t one : length_of)
+      found = static_cast<std::uint8_t>(found + (one == wanted));
+    counts[length] = found;
+  }
 }
 
 /// Turns words into what is packed: differences from the reference, the base of their group, or the
@@ -134,16 +153,11 @@ class Transform {
 /// Appends a head to `heads` and a body to `bodies`. `words` are overwritten.
 template <Word W>
 void write_group(W* words, std::size_t n, unsigned step, Bytes& heads, Bytes& bodies) {
-  std::array<std::uint8_t, kGroup> length_of;
-  bit_lengths(words, n, length_of.data());
-  // Four counts in turn: most lengths are the same, and each would wait for the one before.
-  std::array<std::array<std::uint8_t, 72>, 4> counts{};
-  for (std::size_t i = 0; i < n; ++i) ++counts[i % 4][length_of[i]];
-  std::array<std::uint16_t, 65> lengths;
-  for (std::size_t i = 0; i < lengths.size(); ++i) {
-    lengths[i] =
-        static_cast<std::uint16_t>(counts[0][i] + counts[1][i] + counts[2][i] + counts[3][i]);
-  }
+  std::array<std::uint8_t, kGroup> length_of{};
+  const unsigned longest = bit_lengths(words, n, length_of.data());
+  std::array<std::uint16_t, 65> lengths{};
+  count_lengths(length_of, longest, lengths.data());
+  lengths[0] = static_cast<std::uint16_t>(lengths[0] - (kGroup - n));  // words that are not there
   const GroupWidth best = best_width(lengths, n, step);
   for (const unsigned field : {best.width, best.exceptions, best.high}) {
     heads.push_back(static_cast<std::byte>(field));
@@ -155,9 +169,14 @@ void write_group(W* words, std::size_t n, unsigned step, Bytes& heads, Bytes& bo
   if (best.exceptions == 0) return;
   std::array<std::uint8_t, kGroup> places;
   std::size_t found = 0;
-  for (std::size_t i = 0; i < n; ++i) {
-    places[found] = static_cast<std::uint8_t>(i);
-    found += length_of[i] > best.width ? 1 : 0;
+  // Eight lengths at once: none is above 64, so that only those above the width reach the top bit.
+  constexpr std::uint64_t ones = 0x0101010101010101, tops = ones << 7;
+  for (std::size_t i = 0; i < n; i += 8) {
+    const auto eight = load_le<std::uint64_t>(reinterpret_cast<const std::byte*>(&length_of[i]));
+    for (auto above = (eight + ones * (127 - best.width)) & tops; above != 0; above &= above - 1) {
+      places[found++] =
+          static_cast<std::uint8_t>(i + static_cast<unsigned>(std::countr_zero(above)) / 8);
+    }
   }
   for (std::size_t i = 0; i < found; ++i) words[i] = words[places[i]] >> best.width;
   std::memcpy(body + packed, places.data(), found);
