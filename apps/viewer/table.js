@@ -146,22 +146,23 @@ class Table {
     return [...new Set(pieces)];
   }
 
-  /** Type, share of missing cells and a histogram of a column; remembered once all of it is there. */
+  /** Type, shares of missing cells and of NaN, and a histogram of a column; remembered once all of it is there. */
   summary(col, type) {
     if (this.summaries.has(col)) return this.summaries.get(col).cloneNode(true);
     const cell = make("th"), values = [], isNumber = !/^(category|text|boolean)/.test(type ?? "");
-    let missing = 0, rows = 0, there = type !== undefined;
+    let missing = 0, nans = 0, rows = 0, there = type !== undefined;
     for (const y of this.looked()) {
       const piece = this.texts.get(pieceName(Math.floor(col / this.source.sides[1]), y * SPOT / this.source.sides[0] | 0));
       if (piece === undefined) { there = false; continue; }
       for (let row = y * SPOT; row < Math.min(this.meta.rows, (y + 1) * SPOT); ++row, ++rows) {
         const text = this.cellAt(row, col, isNumber);
-        if (typeof text === "string") values.push(text); else ++missing;
+        if (typeof text !== "string") ++missing; else if (isNumber && text === "nan") ++nans; else values.push(text);
       }
     }
     cell.append(make("span", type ?? ""));
     if (!there || rows === 0) return cell;
-    const share = missing > 0 ? `${brief(100 * missing / rows, 2)} % missing` : "none missing", all = rows === this.meta.rows;
+    const all = rows === this.meta.rows, shares = [[missing, "missing"], [nans, "nan"]].filter(([n]) => n > 0);
+    const share = shares.map(([n, what]) => `${brief(100 * n / rows, 2)} % ${what}`).join(", ") || "none missing";
     cell.append(make("span", share), bars(histogram(values, isNumber, all ? 12 : 8)));
     cell.title = all ? `${type}, of all rows` : `${type}; shares and bars are of ${grouped(rows)} rows`;
     this.summaries.set(col, cell);

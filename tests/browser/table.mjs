@@ -7,7 +7,7 @@ import { browser, dapple, ended, folder, goTo, ready, same, serve, shot, test, v
 const ROWS = 3000, CITIES = ["Oslo", "Bergen", "Graz"];
 /** Row i as fields of CSV; some are missing. */
 const fieldsOf = (i) => [String(i), i % 11 === 3 ? "" : `n${i * 7919 % 100003} <i>`, i % 10 === 7 ? "" : CITIES[i % 3],
-  i % 4 === 1 ? "" : `20${10 + i % 80}-01-${10 + i % 19}`, i % 5 === 0 ? "" : String(i % 2 === 0), i % 20 === 9 ? "" : String(i % 97 / 4)];
+  i % 4 === 1 ? "" : `20${10 + i % 80}-01-${10 + i % 19}`, i % 5 === 0 ? "" : String(i % 2 === 0), i % 20 === 9 ? "" : i % 50 === 4 ? "nan" : String(i % 97 / 4)];
 const csv = `${folder}/table.csv`, file = `${folder}/table.dbdf`;
 writeFileSync(csv, "id,name,city,born,member,size\n" + Array.from({length: ROWS}, (_, i) => fieldsOf(i).join() + "\n").join(""));
 execFileSync(dapple, ["convert", csv, file, "-q"]);
@@ -81,6 +81,7 @@ await test("table: words, times and missing cells as people write them; keys; ba
   same(about.every(([, , bars]) => bars === ""), true, "bars");
   const share = Number(about[3][1].split(" ")[0]);
   same(share > 20 && share < 30, true, about[3][1]);
+  same(/^[\d.]+ % missing, [\d.]+ % nan$/.test(about[5][1]), true, about[5][1]);
   await page.locator("#scroll").focus();
   await page.keyboard.press("PageDown");
   await sameRows(page, from(many - 2));
