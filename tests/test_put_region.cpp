@@ -1,9 +1,14 @@
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
 #include <numeric>
+#include <random>
+#include <thread>
+#include <vector>
 
 #include "dapple/dapple.h"
 #include "doctest/doctest.h"
+#include "lib/dbdf/write/open_tiles.h"
 #include "tests/compare.h"
 #include "tests/support.h"
 
@@ -83,11 +88,11 @@ TEST_CASE("put_region: regions of any size are cut along the tiling, dense and s
   const TempDir dir;
   Rng rng(5);
   const auto cells = some_cells(rng);
-  for (const auto& [rows, cols] : {std::pair{kRows, kCols}, {10, kCols}, {5, 16}, {3, 7}, {2, 1}}) {
+  for (const auto& [rows, cols] :
+       {std::pair{kRows, kCols}, {10, kCols}, {7, kCols}, {1, kCols}, {5, 16}, {3, 7}, {2, 1}}) {
     CAPTURE(rows);
     CAPTURE(cols);
-    const bool on_grid =
-        (rows % kTile.rows == 0 || rows == kRows) && (cols % kTile.cols == 0 || cols == kCols);
+    const bool on_grid = cols == kCols || (rows % kTile.rows == 0 && cols % kTile.cols == 0);
     const auto check = [&](const Matrix& m) {
       CHECK(all_of(m) == cells);
       CHECK(m.grid().has_value() == on_grid);
@@ -116,6 +121,79 @@ TEST_CASE("put_region: regions of any size are cut along the tiling, dense and s
       w.put_region({r.rows.begin, r.cols.begin}, sparse.ref());
     }));
   }
+}
+
+TEST_CASE("put_region: strips in any order, dense and sparse, of several threads, become tiles") {
+  const TempDir dir;
+  Rng rng(11);
+  const auto cells = some_cells(rng);
+  auto strips = cuts(kRows, 3);
+  std::shuffle(strips.begin(), strips.end(), std::mt19937(3));
+  auto w = MatrixWriter::create(dir / "m.dbdf", kRows, kCols, ValueType::f64, tiled());
+  std::vector<std::thread> threads;
+  for (std::size_t t = 0; t < 3; ++t) {
+    threads.emplace_back([&, t] {
+      for (std::size_t i = t; i < strips.size(); i += 3) {
+        const Sparse<std::uint32_t, std::uint64_t> sparse(cells, {strips[i], {0, kCols}}, 2);
+        w.put_region({strips[i].begin, 0}, sparse.ref());
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  w.finish();
+  const Matrix m = Matrix::open(dir / "m.dbdf");
+  CHECK(m.grid().has_value());
+  CHECK(all_of(m) == cells);
+
+  // A tile of which some rows are dense and others sparse is two blocks; so is one without its end.
+  auto mixed = MatrixWriter::create(dir / "mixed.dbdf", kRows, kCols, ValueType::f64, tiled());
+  mixed.put_region<double>({0, 0}, {cells.data(), 3, kCols});
+  const Sparse<std::uint32_t, std::uint32_t> rest(cells, {{3, 7}, {0, kCols}}, 0);
+  mixed.put_region({3, 0}, rest.ref());
+  mixed.finish();
+  const Matrix some = Matrix::open(dir / "mixed.dbdf");
+  CHECK_FALSE(some.grid().has_value());
+  CHECK(test::difference(dir / "mixed.dbdf") == "");
+  std::vector<double> expected(kRows * kCols);
+  std::copy_n(cells.begin(), 7 * kCols, expected.begin());
+  CHECK(all_of(some) == expected);
+}
+
+TEST_CASE("put_region: rows that wait are checked at once, and rows twice in the end") {
+  const TempDir dir;
+  const std::vector<int> large(20, 300), small(20, 3);
+  auto w = MatrixWriter::create(dir / "m.dbdf", 5, 10, ValueType::u8, tiled());
+  CHECK(test::error_of([&] {
+          w.put_region<int>({0, 0}, {large.data(), 2, 10});
+        })->code() == Errc::type_mismatch);
+  w.put_region<int>({0, 0}, {small.data(), 2, 10});
+  const std::vector<std::uint64_t> ptr = {0, 2};
+  const std::vector<std::uint32_t> twice = {4, 4};
+  const std::vector<int> values = {1, 2};
+  CHECK(test::error_of([&] {
+          w.put_region({2, 0}, CsrRef<int>{1, 10, ptr, twice, values});
+        })->code() == Errc::invalid_argument);
+  w.put_region<int>({1, 0}, {small.data(), 2, 10});  // row 1 again
+  w.put_region<int>({4, 0}, {small.data(), 1, 10});
+  CHECK(test::error_of([&] { w.finish(); })->code() == Errc::invalid_argument);
+  CHECK_FALSE(std::filesystem::exists(dir / "m.dbdf"));
+}
+
+TEST_CASE("put_region: parts of tiles that take too much memory are handed out") {
+  using detail::dbdf::TilePart;
+  const std::vector<std::byte> row(100);
+  const auto part = [&](std::uint64_t at) {
+    return TilePart({at, 0}, detail::dbdf::DenseCells{row.data(), ValueType::u8, 1, 100, 100});
+  };
+  detail::dbdf::OpenTiles tiles(250);
+  CHECK(tiles.add({0, 0}, 10, part(0)).empty());
+  CHECK(tiles.add({10, 0}, 10, part(12)).empty());
+  const auto all = tiles.add({0, 0}, 10, part(1));
+  REQUIRE(all.size() == 2);
+  CHECK(all[0].rows == 2);  // rows 0 and 1
+  CHECK(all[1].pos.rx == 12);
+  CHECK(tiles.take_all().empty());
+  CHECK(tiles.add({0, 0}, 10, part(5)).empty());
 }
 
 TEST_CASE("put_region: cells of a type known at run time are taken from anywhere in memory") {

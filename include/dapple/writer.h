@@ -160,9 +160,11 @@ class TileWriter {
   void put_empty(BlockPos pos, TileShape shape);
 
   /// Writes a rectangle of any size and place, cut along the tiling: a block for each tile that it
-  /// touches, by at most `threads` threads (0: one per processor). To get a regular tiling, put
-  /// regions that end where tiles do. Nothing is written for a region without cells. Throws what
-  /// `put` throws; then some of the blocks may have been put. O(cells) or O(entries).
+  /// touches, by at most `threads` threads (0: one per processor). Strips of whole rows of a matrix
+  /// may end anywhere: rows of a tile wait in memory, all of them in 256 MiB, until the others
+  /// come, so that the tiling is regular. Regions of some columns, and of frames, get one that end
+  /// where tiles do. Nothing is written for a region without cells. Throws what `put` throws; then
+  /// some of the blocks may have been put. O(cells) or O(entries).
   template <Value T>
   void put_region(BlockPos pos, const DenseRef<T>& cells, unsigned threads = 1) {
     put_dense(pos, cells.rows, cells.cols, value_type_of<T>(), cells.data, stride_of(cells),

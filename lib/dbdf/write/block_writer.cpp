@@ -145,10 +145,38 @@ void BlockWriter::require_codes(BlockPos pos, const Cells& cells) const {
   }
 }
 
-void BlockWriter::put(BlockPos pos, const DenseCells& cells, Turn* turn) {
+/// True for some of the rows of a tile of a matrix, which wait for the others.
+bool BlockWriter::is_part(Parts parts, BlockPos pos, TileShape shape) const {
+  if (parts == Parts::alone || options_.off_grid || schema_.kind != ObjectKind::matrix) {
+    return false;
+  }
+  const std::uint64_t cols = std::min<std::uint64_t>(tile_.cols, schema_.cols - pos.cx);
+  return pos.cx % tile_.cols == 0 && shape.cols == cols && shape.rows < rows_of_tile(pos.rx);
+}
+
+/// Of the tile that holds this row.
+std::uint64_t BlockWriter::rows_of_tile(std::uint64_t row) const noexcept {
+  return std::min<std::uint64_t>(tile_.rows, schema_.rows - (row - row % tile_.rows));
+}
+
+/// Writes a tile when these rows make it whole. REQUIRES cells of the object's type.
+template <class Cells>
+void BlockWriter::keep_part(BlockPos pos, const Cells& cells) {
+  put_parts(open_tiles_.add({pos.rx - pos.rx % tile_.rows, pos.cx}, rows_of_tile(pos.rx),
+                            dbdf::TilePart(pos, cells)));
+}
+
+void BlockWriter::put_parts(const std::vector<dbdf::TilePart>& parts) {
+  for (const dbdf::TilePart& part : parts) {
+    part.is_sparse() ? put(part.pos, part.csr()) : put(part.pos, part.dense());
+  }
+}
+
+void BlockWriter::put(BlockPos pos, const DenseCells& cells, Turn* turn, Parts parts) {
   const ValueType declared = declared_type(pos, {cells.rows, cells.cols});
   if (cells.type == declared) {
     require_codes(pos, cells);
+    if (is_part(parts, pos, {cells.rows, cells.cols})) return keep_part(pos, cells);
     if (options_.kind == KindChoice::dense && !options_.narrow) {
       write_in_place(pos, cells, declared, turn);
     } else {
@@ -166,12 +194,16 @@ void BlockWriter::put(BlockPos pos, const DenseCells& cells, Turn* turn) {
   }
   const DenseCells made{scratch.data(), declared, cells.rows, cells.cols, row_bytes};
   require_codes(pos, made);
-  write_planned(pos, made, declared, turn);
+  if (is_part(parts, pos, {cells.rows, cells.cols})) {
+    keep_part(pos, made);
+  } else {
+    write_planned(pos, made, declared, turn);
+  }
   scratch_.give_back(std::move(scratch));
 }
 
 void BlockWriter::put(BlockPos pos, TileShape shape, ValueType type, std::span<SparseCell> cells,
-                      Turn* turn) {
+                      Turn* turn, Parts parts) {
   const ValueType declared = declared_type(pos, shape);
   bool ascending = true, zeros = false;
   std::uint64_t next = 0;  // the lowest key that keeps them ascending
@@ -199,10 +231,10 @@ void BlockWriter::put(BlockPos pos, TileShape shape, ValueType type, std::span<S
     cells = cells.first(static_cast<std::size_t>(end - cells.begin()));
   }
   dbdf::ListedRows rows;
-  put(pos, rows.list(cells, declared, shape), turn);
+  put(pos, rows.list(cells, declared, shape), turn, parts);
 }
 
-bool BlockWriter::put_if_clean(BlockPos pos, const CsrCells& cells) {
+bool BlockWriter::put_if_clean(BlockPos pos, const CsrCells& cells, Parts parts) {
   const ValueType declared = declared_type(pos, {cells.rows, cells.cols});
   CsrCells stored = cells;
   Array<std::byte> converted;
@@ -218,15 +250,21 @@ bool BlockWriter::put_if_clean(BlockPos pos, const CsrCells& cells) {
   const dbdf::Survey found = options_.narrow ? survey(stored) : dbdf::Survey{stored.stored(), 0};
   if (found.nonzero < stored.stored()) return false;
   require_codes(pos, stored);
+  if (is_part(parts, pos, {cells.rows, cells.cols})) {
+    const bool clean = are_clean(stored, 0, stored.row_count());
+    if (clean) keep_part(pos, stored);
+    return clean;
+  }
   if (!options_.plain) return write_rows(pos, stored, found, declared, Rows::unseen, nullptr);
   // Taking back a block leaves padding, which a plain file must not have.
   return are_clean(stored, 0, stored.row_count()) &&
          write_rows(pos, stored, found, declared, Rows::clean, nullptr);
 }
 
-void BlockWriter::put(BlockPos pos, const CsrCells& cells, Turn* turn) {
+void BlockWriter::put(BlockPos pos, const CsrCells& cells, Turn* turn, Parts parts) {
   const ValueType declared = declared_type(pos, {cells.rows, cells.cols});
   require_codes(pos, cells);
+  if (is_part(parts, pos, {cells.rows, cells.cols})) return keep_part(pos, cells);
   const dbdf::Survey found = options_.narrow ? survey(cells) : dbdf::Survey{cells.stored(), 0};
   write_rows(pos, cells, found, declared, Rows::clean, turn);
 }

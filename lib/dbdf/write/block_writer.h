@@ -15,6 +15,7 @@
 #include "lib/dbdf/row_directory.h"
 #include "lib/dbdf/write/block_plan.h"
 #include "lib/dbdf/write/item_file.h"
+#include "lib/dbdf/write/open_tiles.h"
 #include "lib/dbdf/write/sparse_cells.h"
 #include "lib/io/piece_buffer.h"
 #include "lib/object/schema.h"
@@ -23,6 +24,9 @@ namespace dapple::detail {
 
 /// Whether empty blocks are written for cells that were never put (R7).
 enum class Gaps : bool { fill, leave };
+
+/// Whether rows of a tile become a block of their own, or wait for the rest of it.
+enum class Parts : bool { alone, joined };
 
 class BlockWriter {
  public:
@@ -46,16 +50,18 @@ class BlockWriter {
 
   /// Any thread. Cells of any value type whose values are exact in the object's type. With a turn,
   /// the block is placed in the file in that turn.
-  void put(BlockPos pos, const dbdf::DenseCells& cells, Turn* turn = nullptr);
+  void put(BlockPos pos, const dbdf::DenseCells& cells, Turn* turn = nullptr,
+           Parts parts = Parts::alone);
   /// Any thread. `cells` may be in any order and may be zero; they are sorted in place.
   void put(BlockPos pos, TileShape shape, ValueType type, std::span<dbdf::SparseCell> cells,
-           Turn* turn = nullptr);
+           Turn* turn = nullptr, Parts parts = Parts::alone);
   /// Any thread. Writes nothing and returns false unless the rows meet the conditions of CsrCells,
   /// are inside the block, and their values are exact in the object's type.
-  bool put_if_clean(BlockPos pos, const dbdf::CsrCells& cells);
+  bool put_if_clean(BlockPos pos, const dbdf::CsrCells& cells, Parts parts = Parts::alone);
   /// The same without checks. REQUIRES rows that meet the conditions of CsrCells, are inside the
   /// block, and have the object's type.
-  void put(BlockPos pos, const dbdf::CsrCells& cells, Turn* turn = nullptr);
+  void put(BlockPos pos, const dbdf::CsrCells& cells, Turn* turn = nullptr,
+           Parts parts = Parts::alone);
   void put_empty(BlockPos pos, TileShape shape);
 
   /// Copies all blocks of a file unchanged, before any other is put. Its header must be as long as
@@ -87,6 +93,11 @@ class BlockWriter {
  private:
   /// Of blocks that are copied as bytes, none are known.
   bool keeps_stats() const noexcept { return !options_.plain && gaps_ == Gaps::fill; }
+  bool is_part(Parts parts, BlockPos pos, TileShape shape) const;
+  std::uint64_t rows_of_tile(std::uint64_t row) const noexcept;
+  template <class Cells>
+  void keep_part(BlockPos pos, const Cells& cells);
+  void put_parts(const std::vector<dbdf::TilePart>& parts);
   void fill_gaps();
   BlockIndex write_index();
   ValueType declared_type(BlockPos pos, TileShape shape) const;
@@ -109,6 +120,7 @@ class BlockWriter {
   TileShape tile_;
   std::vector<Range> strips_;
   dbdf::ItemFile file_;
+  dbdf::OpenTiles open_tiles_;
   dbdf::RowDirectoryWriter row_directory_;
   std::vector<std::byte> hint_;
   std::string source_;                 // as `take_from` names it

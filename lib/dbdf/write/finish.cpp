@@ -49,6 +49,7 @@ void BlockWriter::put_bytes(const Entry& entry, std::span<const std::byte> item)
 }
 
 WriteSummary BlockWriter::finish() {
+  put_parts(open_tiles_.take_all());
   fill_gaps();
   WriteSummary summary;
   summary.counts = write_index().counts();

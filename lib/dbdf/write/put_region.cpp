@@ -15,6 +15,7 @@ namespace dapple {
 
 using detail::BlockWriter;
 using detail::CsrArrays;
+using detail::Parts;
 using detail::dbdf::CsrCells;
 using detail::dbdf::DenseCells;
 using detail::dbdf::SparseCell;
@@ -26,6 +27,7 @@ namespace {
 /// Parts of rows that end where tiles do, and parts of columns that end where strips do.
 struct Cuts {
   std::vector<Range> bands, strips;
+  Parts parts = Parts::alone;
 };
 
 /// REQUIRES a region of the object that is not empty.
@@ -43,6 +45,7 @@ Cuts cut(const BlockWriter& writer, const Region& region) {
   for (; strip != strips.end() && strip->begin < region.cols.end; ++strip) {
     cuts.strips.push_back(intersect(*strip, region.cols));
   }
+  cuts.parts = Parts::joined;
   return cuts;
 }
 
@@ -77,9 +80,9 @@ bool within(std::uint64_t rows, std::uint64_t cols, std::size_t size, const Stri
 
 std::uint32_t extent(const Range& part) { return static_cast<std::uint32_t>(part.size()); }
 
-/// Puts the cells of one block, the first of which is at `first`.
+/// Puts the cells of one block, or of a part of a tile; the first of them is at `first`.
 void put_block(BlockWriter& to, const Region& block, ValueType type, const std::byte* first,
-               const Strides& strides) {
+               const Strides& strides, Parts parts) {
   const std::size_t size = size_of(type);
   DenseCells cells{first, type, extent(block.rows), extent(block.cols), strides.row};
   std::vector<std::byte> gathered;  // cells that are not next to each other in their rows
@@ -94,7 +97,7 @@ void put_block(BlockWriter& to, const Region& block, ValueType type, const std::
     cells.data = gathered.data();
     cells.row_step = cells.row_bytes();
   }
-  to.put({block.rows.begin, block.cols.begin}, cells);
+  to.put({block.rows.begin, block.cols.begin}, cells, nullptr, parts);
 }
 
 void put_cells(BlockWriter& to, const Region& region, const Cuts& cuts, ValueType type,
@@ -104,7 +107,7 @@ void put_cells(BlockWriter& to, const Region& region, const Cuts& cuts, ValueTyp
     const std::byte* const row = first + (band.begin - region.rows.begin) * strides.row;
     for (const Range& strip : cuts.strips) {
       put_block(to, {band, strip}, type, row + (strip.begin - region.cols.begin) * strides.col,
-                strides);
+                strides, cuts.parts);
     }
   });
 }
@@ -121,10 +124,10 @@ std::vector<SparseCell> list_of(const CsrCells& cells) {
 }
 
 /// Puts rows whose columns may be in any order, and whose values may be zero.
-void put_block(BlockWriter& to, BlockPos pos, const CsrCells& rows) {
-  if (to.put_if_clean(pos, rows)) return;
+void put_block(BlockWriter& to, BlockPos pos, const CsrCells& rows, Parts parts) {
+  if (to.put_if_clean(pos, rows, parts)) return;
   std::vector<SparseCell> list = list_of(rows);
-  to.put(pos, {rows.rows, rows.cols}, rows.type, list);
+  to.put(pos, {rows.rows, rows.cols}, rows.type, list, nullptr, parts);
 }
 
 /// Sparse rows of a region, whose columns count from its first.
@@ -208,8 +211,9 @@ std::vector<Dealt> deal(const Rows<Ptr, Col>& rows, std::uint64_t row, std::uint
 
 /// Puts a band, whose first row is `row` of `rows`, in a block of each strip.
 template <class Ptr, class Col>
-void put_band(BlockWriter& to, const Range& band, const std::vector<Range>& strips,
-              std::uint64_t row, const Rows<Ptr, Col>& rows) {
+void put_band(BlockWriter& to, const Range& band, const Cuts& cuts, std::uint64_t row,
+              const Rows<Ptr, Col>& rows) {
+  const std::vector<Range>& strips = cuts.strips;
   rows.require_columns(row, row + band.size());
   if constexpr (sizeof(Col) == 4) {
     if (strips.size() == 1) {  // where they are
@@ -221,7 +225,8 @@ void put_band(BlockWriter& to, const Range& band, const std::vector<Range>& stri
       }
       put_block(to, {band.begin, strips[0].begin},
                 {row_ptr.data(), rows.col(first), rows.value(first), rows.type(), extent(band),
-                 extent(strips[0])});
+                 extent(strips[0])},
+                cuts.parts);
       return;
     }
   }
@@ -229,7 +234,8 @@ void put_band(BlockWriter& to, const Range& band, const std::vector<Range>& stri
   for (std::size_t i = 0; i < strips.size(); ++i) {
     put_block(to, {band.begin, strips[i].begin},
               {dealt[i].row_ptr.data(), dealt[i].col_idx.data(), dealt[i].values.data(),
-               rows.type(), extent(band), extent(strips[i])});
+               rows.type(), extent(band), extent(strips[i])},
+              cuts.parts);
   }
 }
 
@@ -239,7 +245,7 @@ void put_rows(BlockWriter& to, const Region& region, const Cuts& cuts, const Csr
   const Rows<Ptr, Col> rows(arrays);
   rows.require_ascending();
   detail::parallel_for(cuts.bands.size(), threads, [&](std::uint64_t i) {
-    put_band(to, cuts.bands[i], cuts.strips, cuts.bands[i].begin - region.rows.begin, rows);
+    put_band(to, cuts.bands[i], cuts, cuts.bands[i].begin - region.rows.begin, rows);
   });
 }
 
