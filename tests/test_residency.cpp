@@ -7,12 +7,17 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
+#include <cstdio>
 #include <filesystem>
+#include <fstream>
+#include <string>
 #include <thread>
 #include <vector>
 
 #include "dapple/matrix.h"
 #include "lib/io/descriptor.h"
+#include "lib/io/local/local_file.h"
 #include "lib/io/local/residency.h"
 #include "tests/support.h"
 
@@ -156,4 +161,46 @@ TEST_CASE("residency: a look at a cell reads single pages when nothing is to be 
   const auto few = pages_after_a_look(false, 1000);
   CHECK(few <= 40);
   CHECK(pages_after_a_look(true, 3000) > few);
+}
+
+namespace {
+
+/// Whether the system was told that bytes of the map at `byte` are read in random order.
+bool is_random(const std::byte* byte) {
+  std::ifstream maps("/proc/self/smaps");
+  bool here = false;
+  for (std::string line; std::getline(maps, line);) {
+    std::uintptr_t begin = 0, end = 0;
+    if (std::sscanf(line.c_str(), "%lx-%lx ", &begin, &end) == 2) {
+      const auto at = reinterpret_cast<std::uintptr_t>(byte);
+      here = begin <= at && at < end;
+    } else if (here && line.starts_with("VmFlags:")) {
+      return (line + ' ').find(" rr ") != std::string::npos;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+TEST_CASE("residency: pages are read one by one as long as somebody reads at random") {
+  const test::TempDir dir;
+  test::write_bytes(dir / "f", std::vector<std::byte>(100'000));
+  const auto file = detail::LocalFile::open((dir / "f").string());
+  file->expect_single_looks(90'000, 10'000);
+  file->expect_random(true);  // before there is a map
+  file->expect_reads();
+  const std::byte* const begin = file->at(0, 1);
+  const std::byte* const last = file->at(99'999, 1);
+  CHECK(is_random(begin));
+  file->expect_random(true);
+  file->expect_random(false);
+  CHECK(is_random(begin));
+  file->expect_random(false);
+  CHECK_FALSE(is_random(begin));
+  CHECK(is_random(last));
+  file->expect_random(true);
+  CHECK(is_random(begin));
+  file->expect_random(false);
+  CHECK_FALSE(is_random(begin));
 }

@@ -88,6 +88,7 @@ std::shared_ptr<const OpenPart> PartFiles::part_of(std::uint64_t offset, std::ui
                             [&](const std::string& file) { return tables_->file().beside(file); });
     const std::lock_guard lock(mutex_);
     if (!reads_ahead_) opened->file->read_nothing_ahead();
+    if (random_readers_ > 0) opened->file->expect_random(true);
     Slot& slot = slots_[number];  // perhaps another thread was faster
     if (slot.part == nullptr) slot.part = std::move(opened);
     slot.used = ++clock_;
@@ -170,6 +171,13 @@ void PartFiles::will_need(std::span<const Range> ranges) const noexcept {
     for (std::uint64_t i = 0; i < of_parts.size(); ++i) ask(i);
   } catch (...) {  // no memory
   }
+}
+
+void PartFiles::expect_random(bool is) const noexcept {
+  const std::lock_guard lock(mutex_);
+  random_readers_ += is ? 1 : ~std::uint64_t{0};
+  if (random_readers_ != (is ? 1 : 0)) return;
+  for (const auto& [number, slot] : slots_) slot.part->file->expect_random(is);
 }
 
 void PartFiles::read_nothing_ahead() const noexcept {

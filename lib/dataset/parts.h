@@ -59,6 +59,7 @@ class PartFiles final : public ByteSource {
   bool may_wait() const noexcept override { return true; }
   bool is_in_use() const noexcept override { return true; }
   bool fetches() const noexcept override { return tables_->file().fetches(); }
+  void expect_random(bool is) const noexcept override;
   void read_nothing_ahead() const noexcept override;
   void prepare_thread() const noexcept override { tables_->file().prepare_thread(); }
   bool is_intact() const noexcept override;
@@ -82,6 +83,7 @@ class PartFiles final : public ByteSource {
   mutable std::unordered_map<std::uint64_t, Slot> slots_;
   mutable std::uint64_t clock_ = 0;
   mutable std::uint64_t pinned_ = 0;
+  mutable std::uint64_t random_readers_ = 0;
   mutable bool reads_ahead_ = true;
 };
 

@@ -92,7 +92,10 @@ class ByteSource {
   virtual void map_and_close() { expect_reads(); }
   /// A hint that these bytes will be read in random order, a few at a time.
   virtual void expect_single_looks(std::uint64_t, std::uint64_t) const noexcept {}
-  /// The same for all bytes; it also turns `will_need` off.
+  /// The same for all bytes, until it is said with false as often: what `will_need` did not name,
+  /// or what left memory since, costs a page then and not megabytes. Any thread.
+  virtual void expect_random(bool) const noexcept {}
+  /// The same for good; it also turns `will_need` off.
   virtual void read_nothing_ahead() const noexcept {}
   /// True when it is worth remembering what was compared: the first small reads of a file are not.
   virtual bool is_in_use() const noexcept { return is_mapped() || fetches(); }

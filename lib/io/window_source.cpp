@@ -36,6 +36,7 @@ class WindowSource final : public ByteSource {
   void expect_single_looks(std::uint64_t offset, std::uint64_t n) const noexcept override {
     whole_->expect_single_looks(begin_ + offset, n);
   }
+  void expect_random(bool is) const noexcept override { whole_->expect_random(is); }
   void read_nothing_ahead() const noexcept override { whole_->read_nothing_ahead(); }
   bool fetches() const noexcept override { return whole_->fetches(); }
   void prepare_thread() const noexcept override { whole_->prepare_thread(); }

@@ -41,6 +41,17 @@ void each_range(const RowPart& part, const F& f) {
 
 }  // namespace
 
+RowFinder::Hold::Hold(RowFinder& finder) noexcept
+    : finder_(finder),
+      waits_(!finder.store_.file().is_mapped() || finder.store_.file().may_wait()) {
+  if (waits_) finder.store_.file().expect_random(true);
+}
+
+RowFinder::Hold::~Hold() {
+  finder_.reader_.reset();
+  if (waits_) finder_.store_.file().expect_random(false);
+}
+
 RowFinder::RowFinder(const Store& store, Range cols, Absent absent)
     : store_(store), cols_(cols), absent_(absent) {}
 

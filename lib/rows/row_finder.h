@@ -39,13 +39,14 @@ class RowFinder {
   /// What was found is let go at the end of this: others may wait to change what is remembered.
   class Hold {
    public:
-    explicit Hold(RowFinder& finder) noexcept : finder_(finder) {}
-    ~Hold() { finder_.reader_.reset(); }
+    explicit Hold(RowFinder& finder) noexcept;
+    ~Hold();
     Hold(const Hold&) = delete;
     Hold& operator=(const Hold&) = delete;
 
    private:
     RowFinder& finder_;
+    const bool waits_;  // for storage, perhaps
   };
 
   /// For columns [cols.begin, cols.end) of rows.

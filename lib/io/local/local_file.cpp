@@ -168,10 +168,16 @@ const std::byte* LocalFile::map() const {
       if (owner_ == ::geteuid()) map->residency.emplace(base, size());
     }
     map_ = std::move(map);
-    if (single_looks_size_ > 0) advise(base, single_looks_, single_looks_size_, MADV_RANDOM);
+    advise_on_order(base);
     set_base(base);
   }
   return base();
+}
+
+/// REQUIRES the mutex.
+void LocalFile::advise_on_order(const std::byte* base) const noexcept {
+  if (random_readers_ > 0) return advise(base, 0, size(), MADV_RANDOM);
+  if (single_looks_size_ > 0) advise(base, single_looks_, single_looks_size_, MADV_RANDOM);
 }
 
 namespace {
@@ -315,6 +321,16 @@ void LocalFile::expect_single_looks(std::uint64_t offset, std::uint64_t n) const
   single_looks_ = offset;
   single_looks_size_ = n;
   if (n > 0 && map_ != nullptr) advise(base(), offset, n, MADV_RANDOM);
+}
+
+void LocalFile::expect_random(bool is) const noexcept {
+  if (!reads_ahead_.load(std::memory_order_relaxed)) return;
+  const std::lock_guard lock(mutex_);
+  random_readers_ += is ? 1 : ~std::uint64_t{0};
+  const bool changes = random_readers_ == (is ? 1 : 0);
+  if (map_ == nullptr || !changes) return;
+  if (!is) advise(base(), 0, size(), MADV_NORMAL);
+  advise_on_order(base());
 }
 
 bool LocalFile::lock_for_replacing() const noexcept {

@@ -87,6 +87,7 @@ class LocalFile final : public ByteSource {
 
   /// The system will load single pages of these bytes instead of megabytes around them.
   void expect_single_looks(std::uint64_t offset, std::uint64_t n) const noexcept override;
+  void expect_random(bool is) const noexcept override;
   void read_nothing_ahead() const noexcept override;
   /// Gives back the pages of the map, which count as this process's memory.
   void let_go() const noexcept;
@@ -107,6 +108,7 @@ class LocalFile final : public ByteSource {
   HeldBytes hold_anew(std::uint64_t offset, std::uint64_t n) const override;
   const std::byte* map() const;
   const std::byte* base() const;
+  void advise_on_order(const std::byte* base) const noexcept;
   bool is_unchanged() const noexcept;
   bool has_same_end() const noexcept;
   bool is_read_early(std::uint64_t n) const noexcept;
@@ -119,9 +121,10 @@ class LocalFile final : public ByteSource {
   uid_t owner_;
   std::array<std::byte, kEnd> end_{};  // the last bytes of a guarded file, as they were
   bool has_path_ = true;
-  mutable std::mutex mutex_;  // guards the following; not taken once the file is mapped
+  mutable std::mutex mutex_;  // guards the following; no read takes it once the file is mapped
   mutable std::unique_ptr<Map> map_;
   mutable std::uint64_t single_looks_ = 0, single_looks_size_ = 0;  // bytes, from an offset
+  mutable std::uint64_t random_readers_ = 0;
   mutable std::atomic<bool> reads_ahead_{true};
   // The first `early_count_` never change again and are read without the mutex.
   mutable std::array<Early, kEarlyRequests> early_parts_;
