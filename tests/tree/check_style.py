@@ -111,6 +111,7 @@ def check_versions(root):
         "apps/python/meson.build": f"version: '{version}'",
         "apps/python/pyproject.toml": f'version = "{version}"',
         "apps/python/pydapple/__init__.py": f'__version__ = "{version}"',
+        "apps/python/conda/recipe.yaml": f'version: "{version}"',
         "CHANGELOG.md": f"## {version}",
     }
     for part, number in zip(("MAJOR", "MINOR", "PATCH"), version.split(".")):

@@ -1,0 +1,265 @@
+"""Zarr in place: dense arrays beside zarr-python and zarrs, anndata's rows beside annbatch, and napari on our store.
+
+    zarr_peers.py [FOLDER]        default: a temporary folder; about 2 GB
+
+Each figure is taken in a process of its own that may use one thread, in processor time without imports, files in
+memory; every answer is compared with what was written. Ratios are the peer's time over ours. Needs zarr, zarrs,
+anndata, annbatch (Python 3.12) and napari; what is not installed is left out.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from importlib.metadata import PackageNotFoundError, version
+
+import numpy as np
+
+ONE_THREAD = {
+    f"{name}_NUM_THREADS": "1"
+    for name in ("OMP", "OPENBLAS", "MKL", "NUMBA", "RAYON", "BLOSC", "NUMEXPR")
+} | {"ZARR_THREADING__MAX_WORKERS": "1", "QT_QPA_PLATFORM": "offscreen"}
+SIDE, CHUNK = 8192, 512  # 256 MiB of float32 in chunks of 1 MiB
+REGIONS = 64
+CELLS, GENES, ENTRIES = 40_000, 28_000, 1_500
+BATCH, BATCHES = 4_096, 4
+CODECS = ("zstd", "blosc-zstd", "blosc-lz4", "zstd-sharded")
+READERS = ("dapple", "zarr", "zarrs")
+
+
+def cpu(work, times=1):
+    """The result, and the least processor time of some runs."""
+    best, made = float("inf"), None
+    for _ in range(times):
+        start = time.process_time()
+        made = work()
+        best = min(best, time.process_time() - start)
+    return made, best
+
+
+def cells():
+    """An image: smooth, with noise in the last digits that are kept."""
+    x = np.linspace(0, 20, SIDE, dtype="f4")
+    noise = np.random.default_rng(1).standard_normal((SIDE, SIDE), dtype="f4")
+    return np.round(100 * np.sin(x)[:, None] * np.cos(x) + noise, 1).astype("f4")
+
+
+def regions(apart):
+    """Places of regions: somewhere, or so that no two of them touch a chunk."""
+    rng = np.random.default_rng(2)
+    if not apart:
+        height, width = 300, 700
+        return [
+            (slice(r, r + height), slice(c, c + width))
+            for r, c in rng.integers(0, SIDE - width, (REGIONS, 2))
+        ]
+    step = 2 * CHUNK
+    corners = [(r, c) for r in range(0, SIDE, step) for c in range(0, SIDE, step)]
+    return [(slice(r + 200, r + 800), slice(c + 200, c + 800)) for r, c in corners[:REGIONS]]
+
+
+def write_dense(folder):
+    """The same image with each codec."""
+    import zarr
+    from zarr.codecs import BloscCodec, ZstdCodec
+
+    image = cells()
+    np.save(f"{folder}/image.npy", image)
+    made = {
+        "zstd": (ZstdCodec(level=3), None),
+        "blosc-zstd": (BloscCodec(cname="zstd", clevel=5, shuffle="shuffle"), None),
+        "blosc-lz4": (BloscCodec(cname="lz4", clevel=5, shuffle="shuffle"), None),
+        "zstd-sharded": (ZstdCodec(level=3), (4 * CHUNK, 4 * CHUNK)),
+    }
+    for name, (codec, shards) in made.items():
+        array = zarr.create_array(
+            f"{folder}/{name}.zarr",
+            shape=image.shape, dtype="f4", chunks=(CHUNK, CHUNK), shards=shards, compressors=codec,
+        )  # fmt: skip
+        array[:] = image
+    sizes = {name: sum(os.path.getsize(os.path.join(at, one)) for at, _, names in
+                       os.walk(f"{folder}/{name}.zarr") for one in names) for name in made}  # fmt: skip
+    return {f"{name}, share": size / image.nbytes for name, size in sizes.items()}
+
+
+def use_zarrs():
+    """Lets zarr-python decode by zarrs."""
+    import zarr
+    import zarrs  # noqa: F401
+
+    zarr.config.set({"codec_pipeline.path": "zarrs.ZarrsCodecPipeline"})
+
+
+def dense(folder, reader):
+    """The whole image, and regions of it."""
+    image = np.load(f"{folder}/image.npy")
+    if reader == "dapple":
+        import pydapple as dp
+
+        def opened(path):
+            return dp.open(path)
+    else:
+        import zarr
+
+        if reader == "zarrs":
+            use_zarrs()
+
+        def opened(path):
+            return zarr.open_array(path, mode="r")
+
+    figures = {}
+    for name in CODECS:
+        path = f"{folder}/{name}.zarr"
+        for what, places in (
+            ("whole", [(slice(None), slice(None))]),
+            ("regions", regions(False)),
+            ("regions apart", regions(True)),
+        ):
+            best = float("inf")
+            for _ in range(3):
+                array = opened(path)  # anew, so that nothing of the file is kept
+                got, used = cpu(lambda a=array, p=places: [a[at] for at in p])
+                best = min(best, used)
+                assert all(np.array_equal(g, image[at]) for g, at in zip(got, places, strict=True))
+                del got
+            figures[f"{name}, {what}"] = best
+    return figures
+
+
+def write_rows(folder):
+    """Simulated counts as anndata writes them."""
+    import anndata
+    import pandas as pd
+    import scipy.sparse as sp
+
+    rng = np.random.default_rng(1)
+    counts = rng.poisson(ENTRIES, CELLS)
+    step = GENES // int(counts.max() + 1)
+    columns = [
+        np.arange(n, dtype=np.int32) * step + rng.integers(0, step, n, np.int32) for n in counts
+    ]
+    values = (1 + rng.geometric(0.5, counts.sum())).astype("f4")
+    ends = np.concatenate(([0], np.cumsum(counts)))
+    x = sp.csr_matrix((values, np.concatenate(columns), ends), (CELLS, GENES))
+    sp.save_npz(f"{folder}/x.npz", x, compressed=False)
+    obs = pd.DataFrame({"n": counts}, index=[f"cell{k}" for k in range(CELLS)])
+    anndata.AnnData(x, obs=obs).write_zarr(f"{folder}/a.zarr")
+    import zarr
+
+    data = zarr.open_group(f"{folder}/a.zarr", mode="r")["X/data"]
+    return {"entries": x.nnz, "chunk": data.chunks[0], "shard": (data.shards or (0,))[0]}
+
+
+def samplers():
+    """What annbatch calls them: rows one by one, and runs of 64 rows of which some are mixed."""
+    return {"single rows": (1, BATCH), "runs of 64 rows": (64, 2 * BATCH // 64)}
+
+
+def rows(folder, reader):
+    """Batches of rows at random, the same ones by all."""
+    import scipy.sparse as sp
+
+    oracle = sp.load_npz(f"{folder}/x.npz")
+    figures = {}
+    if reader == "dapple":
+        import pydapple as dp
+
+        for name in samplers():
+            batches = np.load(f"{folder}/batches-{name}.npy")
+            x = dp.open(f"{folder}/a.zarr", array="X").sparse
+            got, used = cpu(lambda x=x, b=batches: [x[some] for some in b])
+            figures |= compared(name, got, batches, oracle, used)
+        return figures
+    import anndata
+    import zarr
+    from annbatch import Loader
+
+    if reader == "zarrs":
+        use_zarrs()
+    x = anndata.io.sparse_dataset(zarr.open_group(f"{folder}/a.zarr", mode="r")["X"])
+    for name, (run, runs) in samplers().items():
+        loader = Loader(
+            batch_size=BATCH, chunk_size=run, preload_nchunks=runs, shuffle=True,
+            return_index=True, preload_to_gpu=False, rng=np.random.default_rng(3),
+        ).add_dataset(x)  # fmt: skip
+
+        def take(loader=loader):
+            return [b for b, _ in zip(loader, range(BATCHES), strict=False)]
+
+        got, used = cpu(take)
+        batches = np.stack([b["index"] for b in got])
+        np.save(f"{folder}/batches-{name}.npy", batches)
+        figures |= compared(name, [b["X"] for b in got], batches, oracle, used)
+    return figures
+
+
+def compared(name, got, batches, oracle, used):
+    """Rows a second, and how many cells differ from the oracle's."""
+    wrong = sum((g != oracle[b]).nnz for g, b in zip(got, batches, strict=True))
+    assert all(g.shape == (len(b), GENES) for g, b in zip(got, batches, strict=True))
+    return {f"{name}, rows/s": batches.size / used, f"{name}, wrong cells": wrong,
+            f"{name}, cells": batches.size * GENES}  # fmt: skip
+
+
+def napari(folder):
+    """An image layer of napari over our store of a dbdf file: what is shown of it."""
+    import pydapple as dp
+    import zarr
+    from napari.layers import Image
+
+    image = np.load(f"{folder}/image.npy")
+    dp.write(f"{folder}/image.dbdf", image, sync=False)
+    layer = Image(zarr.open_group(dp.zarr_store(f"{folder}/image.dbdf"), mode="r")["data"])
+    assert layer.data.shape == image.shape
+    shown = np.asarray(layer.data[:])
+    view = np.asarray(layer._data_view)
+    return {"cells": image.size, "wrong in data": int((shown != image).sum()),
+            "wrong in view": int((view != image).sum())}  # fmt: skip
+
+
+def run(folder, part, *given):
+    """The figures of a part, taken in a process of its own; none when it failed."""
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", __file__, "--part", part, folder, *given],
+        env=os.environ | ONE_THREAD, stdout=subprocess.PIPE, text=True, check=False,
+    )  # fmt: skip
+    name = " ".join((part, *given))
+    if done.returncode != 0:
+        print(f"{name}: failed")
+        return {}
+    figures = json.loads(done.stdout)
+    print(f"{name}: {figures}", flush=True)
+    return figures
+
+
+def main(folder=None):
+    """Run each part, and print the ratios."""
+    for name in ("pydapple", "numpy", "zarr", "zarrs", "anndata", "annbatch", "napari"):
+        try:
+            print(name, version(name), end=", ")
+        except PackageNotFoundError:
+            print(f"{name} of the path" if name == "pydapple" else f"no {name}", end=", ")
+    print("load", os.getloadavg()[0])
+    with tempfile.TemporaryDirectory(dir=folder or "/dev/shm") as made:
+        run(made, "write_dense")
+        by_reader = {reader: run(made, "dense", reader) for reader in READERS}
+        print(f"{'':32}" + "".join(f"{'x ' + peer:>10}" for peer in READERS[1:]))
+        for what, ours in by_reader["dapple"].items():
+            ratios = [by_reader[peer].get(what, np.nan) / ours for peer in READERS[1:]]
+            print(f"{what:32}" + "".join(f"{ratio:10.2f}" for ratio in ratios))
+        run(made, "napari")
+        run(made, "write_rows")
+        for peer in READERS[1:]:
+            theirs, ours = run(made, "rows", peer), run(made, "rows", "dapple")
+            for what in theirs.keys() & ours.keys():
+                if what.endswith("rows/s"):
+                    print(f"x annbatch by {peer}, {what[:-8]}: {ours[what] / theirs[what]:.2f}")
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--part"]:
+        print(json.dumps(globals()[sys.argv[2]](*sys.argv[3:])))
+    else:
+        main(*sys.argv[1:])
