@@ -107,12 +107,13 @@ class CellGather {
 /// Calls f(gather, chunk, first) for pieces of the list, so large that a report between them is no
 /// burden.
 template <class T, class F>
-void for_each_chunk(const Store& store, std::span<const T> list, std::uint64_t at_once, Range cols,
-                    ValueType type, const GatherOptions& options, const F& f) {
+void for_each_chunk(const Store& store, std::span<const T> list, Range cols, ValueType type,
+                    const GatherOptions& options, const F& f) {
   std::vector<std::unique_ptr<CellGather>> workers;
   while (workers.size() < worker_limit(options.threads)) {
     workers.push_back(std::make_unique<CellGather>(store, cols, type, options.absent));
   }
+  const std::uint64_t at_once = found_at_once(store, workers[0]->finder(), list, cols.size());
   const std::uint64_t chunks = list.size() / at_once + (list.size() % at_once != 0 ? 1 : 0);
   parallel_for(chunks, options.threads, [&](std::uint64_t i, unsigned worker) {
     const std::size_t first = i * at_once;
@@ -161,11 +162,11 @@ void gather_rows_to(const BlockedObject& object, std::span<const std::uint64_t> 
     }
     return;
   }
-  const std::uint64_t parts = RowFinder(store, cols, options.absent).parts_per_row();
   const bool has_gaps = !store.index().grid();
-  for_each_chunk(store, rows, rows_at_once(parts, cols.size()), cols, type, options,
+  for_each_chunk(store, rows, cols, type, options,
                  [&](CellGather& gather, std::span<const std::uint64_t> chunk, std::size_t first) {
-                   for (std::size_t i = 0; i < chunk.size(); ++i) {
+                   for (std::size_t k = 0; k < chunk.size(); ++k) {
+                     const std::size_t i = gather.finder().at(k);
                      gather.finder().use(i);
                      if (has_gaps) std::memset(target.cell(first + i, 0), 0, cols.size() * value);
                      for (const RowPart& part : gather.finder().parts(i)) {
@@ -198,9 +199,10 @@ void gather_cells_to(const BlockedObject& object, std::span<const CellPos> cells
     }
     return;
   }
-  for_each_chunk(store, cells, kPartsAtOnce, {0, 0}, type, options,
+  for_each_chunk(store, cells, {0, 0}, type, options,
                  [&](CellGather& gather, std::span<const CellPos> chunk, std::size_t first) {
-                   for (std::size_t i = 0; i < chunk.size(); ++i) {
+                   for (std::size_t k = 0; k < chunk.size(); ++k) {
+                     const std::size_t i = gather.finder().at(k);
                      gather.finder().use(i);
                      const auto parts = gather.finder().parts(i);
                      if (parts.empty()) std::memset(target(first + i).data, 0, value);

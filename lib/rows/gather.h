@@ -17,11 +17,26 @@ inline constexpr std::uint64_t kPartsAtOnce = 512;
 /// Cells of dense rows that are copied between two reports of progress.
 inline constexpr std::uint64_t kCellsAtOnce = 1 << 22;
 
-/// How many rows, each of these parts and dense cells, are found together.
-inline std::uint64_t rows_at_once(std::uint64_t parts, std::uint64_t cells) noexcept {
-  const std::uint64_t rows = std::min(kPartsAtOnce / std::max<std::uint64_t>(1, parts),
-                                      kCellsAtOnce / std::max<std::uint64_t>(1, cells));
-  return std::max<std::uint64_t>(1, rows);
+/// How many of these rows or cells, each of so many cells of a dense object, are found together:
+/// more of those that have to be decoded, so that what is decoded is of use for many.
+template <class T>
+std::uint64_t found_at_once(const Store& store, RowFinder& finder, std::span<const T> list,
+                            std::uint64_t cells) {
+  const auto fitting = [&](std::uint64_t most_parts, std::uint64_t most_cells) {
+    const std::uint64_t n =
+        std::min(most_parts / std::max<std::uint64_t>(1, finder.parts_per_row()),
+                 most_cells / std::max<std::uint64_t>(1, cells));
+    return std::max<std::uint64_t>(1, n);
+  };
+  const std::uint64_t at_once = fitting(kPartsAtOnce, kCellsAtOnce);
+  if (list.size() <= at_once) return at_once;
+  bool decodes = false;
+  store.watched([&] {
+    const RowFinder::Hold hold(finder);
+    finder.find(list.first(1));
+    decodes = finder.decodes();
+  });
+  return decodes ? fitting(16 * kPartsAtOnce, 16 * kCellsAtOnce) : at_once;
 }
 
 /// Reports from one worker only, so that no two calls overlap.

@@ -26,7 +26,7 @@ class CsrGather {
       workers_.push_back(std::make_unique<Worker>(store, cols, type_, options.absent));
     }
     const std::uint64_t cells = store.schema().storage == Storage::dense ? cols.size() : 0;
-    at_once_ = rows_at_once(workers_[0]->finder.parts_per_row(), cells);
+    at_once_ = found_at_once(store, workers_[0]->finder, rows, cells);
   }
 
   void run() {
@@ -37,11 +37,7 @@ class CsrGather {
       report(options_, worker, first, rows_.size());
       const auto chunk =
           rows_.subspan(first, std::min<std::size_t>(at_once_, rows_.size() - first));
-      if (alone) {
-        add(*workers_[worker], chunk, first);
-      } else {
-        add_in_turn(*workers_[worker], chunk, first, turn);
-      }
+      add(*workers_[worker], chunk, first, alone, turn);
     });
     collector_.finish();
   }
@@ -55,43 +51,58 @@ class CsrGather {
     BandArrays<Col> arrays;
   };
 
-  /// Decodes the rows that were found.
+  /// Decodes the rows that were found; ends[k] is the end of the k-th to be used.
   static void decode(Worker& worker, std::size_t count, RowSink<Col>& out, std::uint64_t* ends) {
-    for (std::size_t i = 0; i < count; ++i) {
+    for (std::size_t k = 0; k < count; ++k) {
+      const std::size_t i = worker.finder.at(k);
       worker.finder.use(i);
       for (const RowPart& part : worker.finder.parts(i)) {
         worker.finder.append(part, worker.reader, static_cast<Col>(part.first), out);
       }
-      ends[i] = out.size;
+      ends[k] = out.size;
     }
   }
 
-  /// Straight to the result.
-  void add(Worker& worker, std::span<const std::uint64_t> chunk, std::size_t first) {
-    store_.watched([&] {
-      const RowFinder::Hold hold(worker.finder);
-      worker.finder.find(chunk);
-      collector_.prepare(first, chunk.size(), worker.finder.most());
-      RowSink<Col> out{collector_.cols(), collector_.values(), collector_.size()};
-      decode(worker, chunk.size(), out, collector_.ends(first));
-      collector_.added(first + chunk.size(), out.size);
-    });
-  }
-
-  void add_in_turn(Worker& worker, std::span<const std::uint64_t> chunk, std::size_t first,
-                   Turn& turn) {
+  /// Straight to the result where rows stay in order, and nobody else has a turn.
+  void add(Worker& worker, std::span<const std::uint64_t> chunk, std::size_t first, bool alone,
+           Turn& turn) {
     BandArrays<Col>& arrays = worker.arrays;
+    bool added = false;
     store_.watched([&] {
       // Who waits for its turn must hold nothing: the one before it may wait for that.
       const RowFinder::Hold hold(worker.finder);
       worker.finder.find(chunk);
-      auto out = arrays.reset({first, first + chunk.size()}, worker.finder.most(), size_of(type_));
-      decode(worker, chunk.size(), out, arrays.row_ptr.data() + 1);
+      const std::uint64_t most = worker.finder.most();
+      added = alone && !worker.finder.decodes();
+      if (added) {
+        collector_.prepare(first, chunk.size(), most);
+        RowSink<Col> out{collector_.cols(), collector_.values(), collector_.size()};
+        decode(worker, chunk.size(), out, collector_.ends(first));
+        collector_.added(first + chunk.size(), out.size);
+      } else {
+        auto out = arrays.reset({first, first + chunk.size()}, most, size_of(type_));
+        decode(worker, chunk.size(), out, arrays.row_ptr.data() + 1);
+      }
     });
-    turn.take([&] {
-      collector_.add(first, chunk.size(), arrays.row_ptr.data(), arrays.col_idx.data(),
-                     arrays.values.data());
-    });
+    if (!added) turn.take([&] { add_copy(worker, first); });
+  }
+
+  void add_copy(const Worker& worker, std::size_t first) {
+    const BandArrays<Col>& arrays = worker.arrays;
+    const std::uint64_t* const ptr = arrays.row_ptr.data();
+    const std::size_t count = arrays.rows.size();
+    if (!worker.finder.decodes()) {
+      return collector_.add(first, count, ptr, arrays.col_idx.data(), arrays.values.data());
+    }
+    std::vector<std::uint32_t> used(count);  // when each row was
+    for (std::size_t k = 0; k < count; ++k)
+      used[worker.finder.at(k)] = static_cast<std::uint32_t>(k);
+    collector_.prepare(first, count, ptr[count]);
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::uint64_t begin = ptr[used[i]], row_ptr[] = {0, ptr[used[i] + 1] - begin};
+      collector_.add(first + i, 1, row_ptr, arrays.col_idx.data() + begin,
+                     arrays.values.data() + begin * size_of(type_));
+    }
   }
 
   const Store& store_;

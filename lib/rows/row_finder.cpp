@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <tuple>
 #include <utility>
 
@@ -164,8 +165,26 @@ void RowFinder::resolve() {
     }
   }
   for (RowPart& part : parts_) locate(part);
+  put_in_order();
   ask_for_parts();
   asked_ = ahead_ = 0;
+}
+
+void RowFinder::put_in_order() {
+  order_.clear();
+  const auto is_decoded = [](const RowPart& part) {
+    const auto way = part.block->way;
+    return part.at == nullptr && part.stored != 0 &&
+           (way == BlockRows::Way::arrays || way == BlockRows::Way::dense);
+  };
+  if (std::none_of(parts_.begin(), parts_.end(), is_decoded)) return;
+  order_.resize(begin_.size() - 1);
+  std::iota(order_.begin(), order_.end(), 0);
+  const auto place = [this](std::uint32_t i) {
+    const std::size_t k = begin_[i];
+    return k < begin_[i + 1] ? std::pair(numbers_[k], parts_[k].row) : std::pair(0ul, 0u);
+  };
+  std::sort(order_.begin(), order_.end(), [&](auto a, auto b) { return place(a) < place(b); });
 }
 
 /// Where the row is in its block.

@@ -61,6 +61,11 @@ class RowFinder {
   /// The same for single cells: one part each, or none where it is absent.
   void find(std::span<const CellPos> cells);
 
+  /// Where rows or cells have to be decoded, they are used in the order of the file, because
+  /// neighbours are decoded together. The k-th to be used is number `at(k)`.
+  bool decodes() const noexcept { return !order_.empty(); }
+  std::size_t at(std::size_t k) const noexcept { return decodes() ? order_[k] : k; }
+
   /// Of the i-th row or cell.
   std::span<const RowPart> parts(std::size_t i) const noexcept {
     return std::span(parts_).subspan(begin_[i], begin_[i + 1] - begin_[i]);
@@ -81,6 +86,7 @@ class RowFinder {
   void resolve();
   void load_missing();
   void locate(RowPart& part) const;
+  void put_in_order();
   void ask_for_parts();
   [[noreturn]] void fail_directory(const IndexedRows& block) const;
 
@@ -90,6 +96,7 @@ class RowFinder {
   std::vector<RowPart> parts_;
   std::vector<std::uint64_t> numbers_;  // of their blocks
   std::vector<std::size_t> begin_;      // of each row's parts, and the end
+  std::vector<std::uint32_t> order_;    // empty: as they were given
   std::size_t asked_ = 0, ahead_ = 0;   // parts, and their bytes that were not used yet
   std::vector<std::uint64_t> missing_;
   std::vector<Range> ranges_;

@@ -1,10 +1,11 @@
-"""Zarr in place: dense arrays beside zarr-python and zarrs, anndata's rows beside annbatch, and napari on our store.
+"""Zarr in place, beside zarr-python, zarrs and annbatch; and our store, as napari shows it.
 
-    zarr_peers.py [FOLDER]        default: a temporary folder; about 2 GB
+    zarr_peers.py [FOLDER]        default: a temporary folder; about 3 GB
 
-Each figure is taken in a process of its own that may use one thread, in processor time without imports, files in
-memory; every answer is compared with what was written. Ratios are the peer's time over ours. Needs zarr, zarrs,
-anndata, annbatch (Python 3.12) and napari; what is not installed is left out.
+Each figure is taken in a process of its own that may use one thread, in processor time without
+imports, of files in memory; every answer is compared with what was written. Ratios are the peer's
+time over ours. Needs zarr, zarrs, anndata, annbatch (Python 3.12) and napari: what lacks one fails
+and is left out.
 """
 
 import json
@@ -39,11 +40,21 @@ def cpu(work, times=1):
     return made, best
 
 
-def cells():
-    """An image: smooth, with noise in the last digits that are kept."""
+def noisy():
+    """A measurement: smooth, with noise in the digits that are kept."""
     x = np.linspace(0, 20, SIDE, dtype="f4")
     noise = np.random.default_rng(1).standard_normal((SIDE, SIDE), dtype="f4")
     return np.round(100 * np.sin(x)[:, None] * np.cos(x) + noise, 1).astype("f4")
+
+
+def labels():
+    """A segmentation: regions of one number each."""
+    x = np.arange(SIDE)
+    border = (40 * np.sin(x / 97)).astype("i8")
+    return ((x[:, None] + border) // 60 * 1000 + (x + border[:, None]) // 45).astype("f4")
+
+
+IMAGES = {"noisy": noisy, "labels": labels}
 
 
 def regions(apart):
@@ -60,28 +71,37 @@ def regions(apart):
     return [(slice(r + 200, r + 800), slice(c + 200, c + 800)) for r, c in corners[:REGIONS]]
 
 
+PLACES = {
+    "whole": [(slice(None), slice(None))],
+    "regions": regions(apart=False),
+    "regions apart": regions(apart=True),
+}
+
+
 def write_dense(folder):
-    """The same image with each codec."""
+    """The same images with each codec; the shares of their bytes that are stored."""
     import zarr
     from zarr.codecs import BloscCodec, ZstdCodec
 
-    image = cells()
-    np.save(f"{folder}/image.npy", image)
-    made = {
+    codecs = {
         "zstd": (ZstdCodec(level=3), None),
         "blosc-zstd": (BloscCodec(cname="zstd", clevel=5, shuffle="shuffle"), None),
         "blosc-lz4": (BloscCodec(cname="lz4", clevel=5, shuffle="shuffle"), None),
         "zstd-sharded": (ZstdCodec(level=3), (4 * CHUNK, 4 * CHUNK)),
     }
-    for name, (codec, shards) in made.items():
-        array = zarr.create_array(
-            f"{folder}/{name}.zarr",
-            shape=image.shape, dtype="f4", chunks=(CHUNK, CHUNK), shards=shards, compressors=codec,
-        )  # fmt: skip
-        array[:] = image
-    sizes = {name: sum(os.path.getsize(os.path.join(at, one)) for at, _, names in
-                       os.walk(f"{folder}/{name}.zarr") for one in names) for name in made}  # fmt: skip
-    return {f"{name}, share": size / image.nbytes for name, size in sizes.items()}
+    shares = {}
+    for image, make in IMAGES.items():
+        cells = make()
+        np.save(f"{folder}/{image}.npy", cells)
+        for name, (codec, shards) in codecs.items():
+            path = f"{folder}/{image}-{name}.zarr"
+            zarr.create_array(
+                path, shape=cells.shape, dtype="f4", chunks=(CHUNK, CHUNK), shards=shards,
+                compressors=codec,
+            )[:] = cells  # fmt: skip
+            files = (os.path.join(at, one) for at, _, names in os.walk(path) for one in names)
+            shares[f"{image}, {name}"] = sum(map(os.path.getsize, files)) / cells.nbytes
+    return shares
 
 
 def use_zarrs():
@@ -93,8 +113,7 @@ def use_zarrs():
 
 
 def dense(folder, reader):
-    """The whole image, and regions of it."""
-    image = np.load(f"{folder}/image.npy")
+    """Whole images, and regions of them."""
     if reader == "dapple":
         import pydapple as dp
 
@@ -110,21 +129,19 @@ def dense(folder, reader):
             return zarr.open_array(path, mode="r")
 
     figures = {}
-    for name in CODECS:
-        path = f"{folder}/{name}.zarr"
-        for what, places in (
-            ("whole", [(slice(None), slice(None))]),
-            ("regions", regions(False)),
-            ("regions apart", regions(True)),
-        ):
-            best = float("inf")
-            for _ in range(3):
-                array = opened(path)  # anew, so that nothing of the file is kept
-                got, used = cpu(lambda a=array, p=places: [a[at] for at in p])
-                best = min(best, used)
-                assert all(np.array_equal(g, image[at]) for g, at in zip(got, places, strict=True))
-                del got
-            figures[f"{name}, {what}"] = best
+    for image in IMAGES:
+        cells = np.load(f"{folder}/{image}.npy")
+        for name in CODECS:
+            for what, places in PLACES.items():
+                best = float("inf")
+                for _ in range(3):
+                    array = opened(f"{folder}/{image}-{name}.zarr")  # anew: nothing is kept
+                    got, used = cpu(lambda a=array, p=places: [a[at] for at in p])
+                    best = min(best, used)
+                    for part, at in zip(got, places, strict=True):
+                        assert np.array_equal(part, cells[at])
+                    del got
+                figures[f"{image}, {name}, {what}"] = best
     return figures
 
 
@@ -205,11 +222,12 @@ def compared(name, got, batches, oracle, used):
 
 def napari(folder):
     """An image layer of napari over our store of a dbdf file: what is shown of it."""
-    import pydapple as dp
     import zarr
     from napari.layers import Image
 
-    image = np.load(f"{folder}/image.npy")
+    import pydapple as dp
+
+    image = np.load(f"{folder}/noisy.npy")
     dp.write(f"{folder}/image.dbdf", image, sync=False)
     layer = Image(zarr.open_group(dp.zarr_store(f"{folder}/image.dbdf"), mode="r")["data"])
     assert layer.data.shape == image.shape
@@ -245,10 +263,10 @@ def main(folder=None):
     with tempfile.TemporaryDirectory(dir=folder or "/dev/shm") as made:
         run(made, "write_dense")
         by_reader = {reader: run(made, "dense", reader) for reader in READERS}
-        print(f"{'':32}" + "".join(f"{'x ' + peer:>10}" for peer in READERS[1:]))
+        print(f"{'':36}" + "".join(f"{'x ' + peer:>10}" for peer in READERS[1:]))
         for what, ours in by_reader["dapple"].items():
             ratios = [by_reader[peer].get(what, np.nan) / ours for peer in READERS[1:]]
-            print(f"{what:32}" + "".join(f"{ratio:10.2f}" for ratio in ratios))
+            print(f"{what:36}" + "".join(f"{ratio:10.2f}" for ratio in ratios))
         run(made, "napari")
         run(made, "write_rows")
         for peer in READERS[1:]:
