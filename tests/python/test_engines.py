@@ -100,6 +100,32 @@ def test_dask_fills_absent_cells(make, tmp_path):
     assert m.to_dask(absent="zero").name != m.to_dask(absent="nan").name
 
 
+def mapped_bytes(path):
+    """Of a file, that count as this process's memory."""
+    found, here = 0, False
+    with open("/proc/self/smaps") as file:
+        for line in file:
+            if "-" in line.split(" ")[0]:
+                here = line.rstrip().endswith(str(path))
+            elif here and line.startswith("Rss:"):
+                found += int(line.split()[1]) << 10
+    return found
+
+
+def test_a_matrix_that_was_sent_gives_pages_back(make):
+    """So that da.from_array(m) stays within the memory of a worker."""
+    a = np.random.default_rng(1).random((1000, 1000))
+    m = make(a, tile=(100, 100))
+    with dp.open(m.path) as plain:
+        assert np.array_equal(plain[:], a)
+        assert mapped_bytes(m.path) > 6 << 20
+    sent = pickle.dumps(m)
+    m.close()
+    with pickle.loads(sent) as there:
+        assert np.array_equal(there[:500], a[:500]) and np.array_equal(there[500:, 1:], a[500:, 1:])
+        assert mapped_bytes(there.path) < 1 << 20
+
+
 def test_dask_writes_through_store(pair, tmp_path):
     a, m = pair
     x = m.to_dask(m.chunks) * 2

@@ -82,6 +82,11 @@ class MatrixHandle : public Handle {
   }
   void give_up_views() const noexcept { views_ = std::monostate(); }
 
+  /// Of a matrix that another process sent: pages of the file are given back after large reads,
+  /// because Dask counts them as a worker's own memory, and pauses or ends it.
+  void set_gives_back() noexcept { gives_back_ = true; }
+  bool gives_back() const noexcept { return gives_back_; }
+
   /// True when a few cells are read so fast that waiting for the GIL afterwards would take longer:
   /// where no block is sparse, compressed, text or far away.
   bool is_quick() const;
@@ -89,6 +94,7 @@ class MatrixHandle : public Handle {
  private:
   dapple::ValueType type_;
   bool far_;
+  bool gives_back_ = false;
   // Written with the GIL held only.
   mutable std::variant<std::monostate, dapple::Tiles<std::uint8_t>, dapple::Tiles<std::uint16_t>,
                        dapple::Tiles<std::uint32_t>, dapple::Tiles<std::uint64_t>,

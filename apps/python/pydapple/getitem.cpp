@@ -10,6 +10,7 @@
 #include <span>
 
 #include "core.h"
+#include "dapple/memory.h"
 #include "numpy_api.h"
 
 namespace pydapple {
@@ -69,6 +70,8 @@ PyObject* scalar(T value) noexcept {
 
 // Cells copied with the GIL held.
 constexpr std::uint64_t kSmall = 1024;
+// Bytes of a read after which pages are given back, if at all.
+constexpr std::uint64_t kLarge = 1 << 20;
 
 /// Rows of a region out of tiles that can be viewed. Throws type_mismatch where one cannot.
 template <class T>
@@ -133,6 +136,8 @@ PyObject* piece(const MatrixHandle& handle, const AxisKey& rows, const AxisKey& 
   dapple::visit_type(handle.value_type(), [&](auto tag) {
     using T = decltype(tag);
     read(handle, region, static_cast<T*>(data_of(keep)));
+    const std::uint64_t bytes = region.rows.size() * region.cols.size() * sizeof(T);
+    if (handle.gives_back() && bytes >= kLarge) dapple::let_go(handle.matrix());
   });
   return keep.release().ptr();
 }

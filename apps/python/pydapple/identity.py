@@ -152,6 +152,8 @@ def reopen(
     if opened._state()[:2] != size_and_time or mark != fingerprint:
         opened.close()
         raise _stale(path)
+    if isinstance(opened, _core.Matrix):
+        opened._give_back()
     return opened
 
 

@@ -259,6 +259,7 @@ void bind_matrix(nb::module_& m) {
                    [](const MatrixHandle& h) {
                      return h.matrix().storage() == dapple::Storage::csr ? "csr" : "dense";
                    })
+      .def("_give_back", &MatrixHandle::set_gives_back)
       .def("_group", &group_of)
       .def("_read", &read_to)
       .def("_read_csr", &read_sparse)
