@@ -17,8 +17,8 @@ inline constexpr std::uint64_t kPartsAtOnce = 512;
 /// Cells of dense rows that are copied between two reports of progress.
 inline constexpr std::uint64_t kCellsAtOnce = 1 << 22;
 
-/// How many of these rows or cells, each of so many cells of a dense object, are found together:
-/// more of those that have to be decoded, so that what is decoded is of use for many.
+/// How many of these rows or cells are found together: more of those that have to be decoded, so
+/// that what is decoded is of use for many. `cells`: dense ones of each, which are copied.
 template <class T>
 std::uint64_t found_at_once(const Store& store, RowFinder& finder, std::span<const T> list,
                             std::uint64_t cells) {
