@@ -54,7 +54,7 @@ def require_same(got, wanted):
     assert np.array_equal(in_memory(got.X), in_memory(wanted.X))
     for part in ("layers", "obsm", "varm", "obsp", "varp"):
         ours, theirs = getattr(got, part), getattr(wanted, part)
-        assert sorted(ours) == sorted(theirs), part
+        assert set(ours) == set(theirs), part
         for name in theirs:
             if isinstance(theirs[name], pd.DataFrame):
                 pd.testing.assert_frame_equal(ours[name], theirs[name])

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from . import elements, files
-from .annotated_write import of_json
+from .annotated_write import aligned, of_json
 from .collection import Collection, is_collection, unescaped
 from .errors import Error, NotRecognisedError, UnsupportedError
 from .identity import file_name
@@ -169,7 +169,7 @@ def _of_old_file(path: str, chunks: Any) -> anndata.AnnData:
             obs=known.obs,
             var=known.var,
             uns=known.uns,
-            **{part: dict(getattr(known, part)) for part in _ALIGNED},
+            **{part: aligned(known, part) for part in _ALIGNED},
             raw=raw,
         )
     finally:

@@ -59,13 +59,18 @@ def write_anndata(
     return Collection(path)
 
 
+def aligned(adata: Any, part: str) -> dict[str, Any]:
+    """The members of layers, obsm and so on; but X, which is a layer, too, since anndata 0.13."""
+    return {name: value for name, value in getattr(adata, part).items() if name is not None}
+
+
 def _parts(adata: Any) -> Iterator[tuple[str, Any, Axes]]:
     yield "obs", adata.obs, ("obs", None)
     yield "var", adata.var, ("var", None)
     if adata.X is not None:
         yield "X", adata.X, ("obs", "var")
     for part, axes in _PARTS.items():
-        for name, value in getattr(adata, part).items():
+        for name, value in aligned(adata, part).items():
             yield f"{part}/{escaped(name)}", value, axes
     if adata.raw is not None:
         yield "raw/var", adata.raw.var, (_RAW, None)
