@@ -295,6 +295,22 @@ def test_tables_of_anndata(cells_file):
     assert f["doublet"].dtype == bool
 
 
+def test_strings_beside_a_mask_are_columns(tmp_path):
+    """As anndata writes the words of pandas 3."""
+    table = zarr.create_group(tmp_path / "t.zarr")
+    table.attrs.update({"encoding-type": "dataframe", "_index": "id", "column-order": ["name"]})
+    for name, words, mask in (("id", ["a", "b", "c"], [0, 0, 0]), ("name", ["x", "", ""], [0, 1, 0])):
+        column = table.create_group(name, attributes={"encoding-type": "nullable-string-array"})
+        column.create_array("values", shape=(3,), chunks=(2,), dtype=str)[:] = np.array(words)
+        column.create_array("mask", shape=(3,), chunks=(3,), dtype="bool")[:] = np.array(mask, "bool")
+    f = dp.open(tmp_path / "t.zarr")
+    assert f.columns == ("id", "name") and f.note == ""
+    assert f["id"].tolist() == ["a", "b", "c"] and f["name"].tolist() == ["x", None, ""]
+    table["name"].create_array("mask", shape=(2,), chunks=(2,), dtype="bool", overwrite=True)
+    with pytest.raises(dp.CorruptError, match=r"column 'name'.*a mask of as many"):
+        dp.open(tmp_path / "t.zarr")
+
+
 @pytest.mark.parametrize("version", [2, 3])
 def test_a_matrix_of_a_folder_goes_to_other_processes(tmp_path, version):
     group = zarr.create_group(tmp_path / "g.zarr", zarr_format=version)

@@ -27,20 +27,23 @@ std::uint32_t add_word(const ArrayData& data, WordTable& words, const std::strin
   return words.add(word);
 }
 
-/// A column of strings.
+/// A column of strings, which are missing where the mask, if there is one, is not 0.
 class Strings final : public LazyWords {
  public:
-  explicit Strings(Data data) : data_(std::move(data)) {}
+  Strings(Data data, Data mask) : data_(std::move(data)), mask_(std::move(mask)) {}
 
  protected:
   void read_all(WordTable& words, std::vector<std::uint32_t>& codes) const override {
+    Array<std::byte> missing(mask_ == nullptr ? 0 : mask_->rows());
+    if (mask_ != nullptr) mask_->read({0, mask_->rows()}, missing.data());
     for (const std::string& word : data_->read_words()) {
-      codes.push_back(add_word(*data_, words, word));
+      const bool none = mask_ != nullptr && missing[codes.size()] != std::byte{0};
+      codes.push_back(none ? 0 : add_word(*data_, words, word));
     }
   }
 
  private:
-  Data data_;
+  Data data_, mask_;
 };
 
 /// A column of codes of a list of strings; -1 is missing.
@@ -147,16 +150,16 @@ class TableReader {
     Column column;
     column.label = name;
     if (!node->is_array) {
-      if (node->text("encoding-type") != "categorical") {
-        return leave_out(name,
-                         "its encoding is '" + std::string(node->text("encoding-type")) + "'");
-      }
-      return add_category(*node, std::move(column));
+      const std::string_view encoding = node->text("encoding-type");
+      if (encoding == "categorical") return add_category(*node, std::move(column));
+      if (encoding == "nullable-string-array") return add_masked(*node, std::move(column));
+      return leave_out(name, "its encoding is '" + std::string(encoding) + "'");
     }
     Data data = open_vector(hierarchy_, group_, name);
     if (data->metadata().type.words) {
       const std::uint64_t rows = data->rows();
-      return add_words(rows, std::make_shared<const Strings>(std::move(data)), std::move(column));
+      return add_words(rows, std::make_shared<const Strings>(std::move(data), nullptr),
+                       std::move(column));
     }
     column.value_type = data->type();
     if (data->metadata().type.boolean) column.meaning.kind = MeaningKind::boolean;
@@ -173,6 +176,17 @@ class TableReader {
     column.meaning.ordered = ordered != nullptr && ordered->truth;
     const std::uint64_t rows = codes->rows();
     add_words(rows, std::make_shared<const Categories>(std::move(codes), std::move(words)),
+              std::move(column));
+  }
+  void add_masked(const Node& node, Column column) {
+    Data values = open_vector(hierarchy_, node, "values");
+    Data mask = open_vector(hierarchy_, node, "mask");
+    const std::uint64_t rows = values->rows();
+    if (!values->metadata().type.words || !mask->metadata().type.boolean || mask->rows() != rows) {
+      throw Error(Errc::corrupt, node.key, std::nullopt,
+                  "column '" + column.label + "' should have strings, and a mask of as many");
+    }
+    add_words(rows, std::make_shared<const Strings>(std::move(values), std::move(mask)),
               std::move(column));
   }
   void add_words(std::uint64_t rows, std::shared_ptr<const LazyWords> words, Column column) {
