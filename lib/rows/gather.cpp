@@ -113,7 +113,8 @@ void for_each_chunk(const Store& store, std::span<const T> list, Range cols, Val
   while (workers.size() < worker_limit(options.threads)) {
     workers.push_back(std::make_unique<CellGather>(store, cols, type, options.absent));
   }
-  const std::uint64_t at_once = found_at_once(store, workers[0]->finder(), list, cols.size());
+  const std::uint64_t at_once =
+      found_at_once(store, workers[0]->finder(), list, cols.size(), options.threads);
   const std::uint64_t chunks = list.size() / at_once + (list.size() % at_once != 0 ? 1 : 0);
   parallel_for(chunks, options.threads, [&](std::uint64_t i, unsigned worker) {
     const std::size_t first = i * at_once;

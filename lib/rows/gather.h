@@ -7,6 +7,7 @@
 #include <span>
 
 #include "dapple/gather.h"
+#include "lib/base/parallel.h"
 #include "lib/rows/csr.h"
 #include "lib/rows/row_finder.h"
 
@@ -21,7 +22,7 @@ inline constexpr std::uint64_t kCellsAtOnce = 1 << 22;
 /// that what is decoded is of use for many. `cells`: dense ones of each, which are copied.
 template <class T>
 std::uint64_t found_at_once(const Store& store, RowFinder& finder, std::span<const T> list,
-                            std::uint64_t cells) {
+                            std::uint64_t cells, unsigned threads) {
   const auto fitting = [&](std::uint64_t most_parts, std::uint64_t most_cells) {
     const std::uint64_t n =
         std::min(most_parts / std::max<std::uint64_t>(1, finder.parts_per_row()),
@@ -36,7 +37,9 @@ std::uint64_t found_at_once(const Store& store, RowFinder& finder, std::span<con
     finder.find(list.first(1));
     decodes = finder.decodes();
   });
-  return decodes ? fitting(16 * kPartsAtOnce, 16 * kCellsAtOnce) : at_once;
+  if (!decodes) return at_once;
+  const std::uint64_t share = (list.size() - 1) / worker_limit(threads) + 1;
+  return std::clamp(share, at_once, fitting(16 * kPartsAtOnce, 16 * kCellsAtOnce));
 }
 
 /// Reports from one worker only, so that no two calls overlap.

@@ -26,7 +26,7 @@ class CsrGather {
       workers_.push_back(std::make_unique<Worker>(store, cols, type_, options.absent));
     }
     const std::uint64_t cells = store.schema().storage == Storage::dense ? cols.size() : 0;
-    at_once_ = found_at_once(store, workers_[0]->finder, rows, cells);
+    at_once_ = found_at_once(store, workers_[0]->finder, rows, cells, options.threads);
   }
 
   void run() {
