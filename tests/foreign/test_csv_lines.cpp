@@ -82,6 +82,33 @@ TEST_CASE("csv lines: rows may have one field more than there are labels, as R w
   CHECK(test::labels_of(text.open("x,y\nr1,5,\nr2,7,8\n")) == LineLabels{"", "x", "y"});
 }
 
+TEST_CASE("csv lines: a title above a table of one field more is no line of R's labels") {
+  test::CsvText text;
+  const auto skip = [&](const std::string& bytes) -> std::string {
+    const auto error = test::error_of([&] { text.open(bytes); });
+    return error ? error->detail() : "opened";
+  };
+  const std::string title =
+      "line 1 has 1 field where those from line 2 on have 2; the option skip (1) leaves out what "
+      "is "
+      "before them";
+  CHECK(skip("Towns\ntown,people\nOslo,700000\n") == title);
+  CHECK(skip("Towns\ntown,since\nOslo,1048-01-01\nRome,\nBergen,1070-01-01\n") == title);
+  CHECK(skip("Towns of Norway\ntown,county\nBergen,Vestland\n") == title);
+  CHECK(skip("Towns\n\"town\",\"people\"\n\"Oslo\",\"7\"\n").starts_with("line 1 has 1 field"));
+  CHECK(skip("Towns,Norway\ntown,county,people\nBergen,Vestland,5\n").starts_with("line 1 has 2"));
+  CHECK(test::labels_of(text.open("Towns\ntown,people\nOslo,7\n", {{"csv.skip", "1"}})) ==
+        LineLabels{"town", "people"});
+  // write.table of one column: rows with numbers, with names, and of words
+  for (const char* const rows : {"\"1\",5\n\"2\",6\n", "\"a\",5\n\"b\",6\n",
+                                 "\"a\",\"u\"\n\"b\",\"v\"\n", "\"a\",NA\n\"b\",6\n"}) {
+    CAPTURE(rows);
+    CHECK(test::labels_of(text.open(std::string("\"a x\"\n") + rows)) == LineLabels{"", "a x"});
+  }
+  CHECK(test::labels_of(text.open("a x\nr1,5\nr2,6\n", {{"csv.header", "true"}})) ==
+        LineLabels{"", "a x"});
+}
+
 TEST_CASE("csv lines: rows may end in a delimiter that no label has, and the other way round") {
   test::CsvText text;
   const auto object = text.open("A,B,C\n1,4,7,\n2,5,8,\r\n3,\"6,\n\",9,\n");

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <vector>
 
 namespace dapple::detail::csv {
 
@@ -134,6 +135,38 @@ LinesBefore lines_before_table(const char* p, const char* end, const Dialect& di
     p = past_line_end(last->end, end);
   }
   return rows >= kRows && rows < lines && found.fields > 1 ? found : LinesBefore{};
+}
+
+bool are_labels(const char* line, const char* end, const Dialect& dialect,
+                const MissingWords& missing) {
+  struct Under {
+    bool digits = false, words = false;
+  };
+  std::vector<Under> columns;
+  const char* const stop = end - line > static_cast<std::ptrdiff_t>(kBytes) ? line + kBytes : end;
+  for (std::size_t n = 0; n < kLines && line < stop && !dialect.only_blanks(line, end); ++n) {
+    line = dialect.past_comments(line, end);
+    for (std::size_t c = 0;; ++c) {
+      const std::optional<Field> field = find_field(line, end, dialect.delimiter);
+      if (!field) return false;
+      const std::string_view text = trimmed(field->text);
+      const bool gone = text.empty() || missing.has(text);
+      const std::size_t first = std::min(text.find_first_not_of("+-."), text.size());
+      const bool digit = first < text.size() && text[first] >= '0' && text[first] <= '9';
+      if (n == 0) {
+        if (gone || digit) return false;
+        columns.emplace_back();
+      } else if (c < columns.size() && !gone) {
+        (digit ? columns[c].digits : columns[c].words) = true;
+      }
+      line = field->end;
+      if (line == end || *line != dialect.delimiter) break;
+      ++line;
+    }
+    line = past_line_end(line, end);
+  }
+  return std::any_of(columns.begin(), columns.end(),
+                     [](const Under& column) { return column.digits && !column.words; });
 }
 
 bool guess_header(const char* first, const char* second, const char* end, const Dialect& dialect,

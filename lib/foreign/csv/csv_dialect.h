@@ -35,6 +35,11 @@ struct LinesBefore {
 };
 LinesBefore lines_before_table(const char* p, const char* end, const Dialect& dialect) noexcept;
 
+/// True when a line of a table looks like its labels: words, with a column under them whose fields
+/// all begin with a digit (numbers, times), apart from missing ones.
+bool are_labels(const char* line, const char* end, const Dialect& dialect,
+                const MissingWords& missing);
+
 /// True when the first line must be labels: a field that is neither a number nor missing, or one
 /// that is quoted while the second line's is not. `second` is null where there is no second line.
 bool guess_header(const char* first, const char* second, const char* end, const Dialect& dialect,

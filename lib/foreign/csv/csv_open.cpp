@@ -244,10 +244,25 @@ class Parser {
     const std::uint64_t lines = found.table == nullptr ? 0 : count_lines(text_, found.table);
     // Labels may be one more or one less than fields of a row.
     if (lines == 0 || (lines == 1 && close(schema_.cols))) return;
+    fail_lines_before(lines, found.fields);
+  }
+
+  [[noreturn]] void fail_lines_before(std::uint64_t lines, std::uint64_t fields) const {
     fail(text_, line_text() + " has " + fields_text(schema_.cols) + " where those from line " +
-                    std::to_string(first_line_ + lines) + " on have " +
-                    std::to_string(found.fields) + "; the option skip (" +
-                    std::to_string(first_line_ + lines - 1) + ") leaves out what is before them");
+                    std::to_string(first_line_ + lines) + " on have " + std::to_string(fields) +
+                    "; the option skip (" + std::to_string(first_line_ + lines - 1) +
+                    ") leaves out what is before them");
+  }
+
+  /// True when the line before the first row, which starts at `p`, is a title rather than labels of
+  /// all columns but the names of rows: those of R have no blanks, or quotes.
+  bool is_title(const char* p) const {
+    if (options_.header) return false;  // the caller says that these are labels
+    const std::string_view line(text_, static_cast<std::size_t>(p - text_));
+    const bool phrase =
+        schema_.cols == 1 && line.front() != '"' &&
+        trimmed(line.substr(0, line.find_first_of("\r\n"))).find(' ') != std::string_view::npos;
+    return phrase || are_labels(p, end_, dialect_, missing_);
   }
 
   /// Where rows from `p` on have one field more than there are labels, or one less.
@@ -258,6 +273,7 @@ class Parser {
       return;
     }
     if (rows.fields == schema_.cols + 1) {
+      if (is_title(p)) fail_lines_before(count_lines(text_, p), rows.fields);
       schema_.columns.insert(schema_.columns.begin(), {"", ValueType::f64});
       ++schema_.cols;
       first_note_ =
