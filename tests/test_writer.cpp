@@ -258,6 +258,19 @@ TEST_CASE("writer: equal input gives an equal file, and puts from several thread
   CHECK(Matrix::open(dir / "c").read<std::int64_t>({{0, kEdge}, {0, kEdge}}) == all);
 }
 
+TEST_CASE("writer: a label that is not there is told with those that are; a letter is no typo") {
+  const TempDir dir;
+  FrameWriter::create(dir / "f", 0, std::vector<Column>{{"a", ValueType::u8}, {"b", ValueType::u8}})
+      .finish();
+  const Frame f = Frame::open(dir / "f");
+  const auto detail = [&](const char* label) {
+    return test::error_of([&] { f.column(label); })->detail();
+  };
+  CHECK(detail("x") == "no column \"x\"; there are \"a\", \"b\"");
+  CHECK(detail("A") == "no column \"A\"; did you mean \"a\"?");
+  CHECK(detail("ab") == "no column \"ab\"; did you mean \"a\"?");
+}
+
 TEST_CASE("writer: frames keep labels, types and cells, and blocks stay inside one type (R8)") {
   const TempDir dir;
   const std::string longest(65535, 'x');

@@ -28,7 +28,8 @@ inline std::size_t edit_distance(std::string_view a, std::string_view b) {
 }
 
 /// The index of the name among name(0) ... name(n - 1) that is closest to `wanted`; nothing when
-/// none is close. Names of more than 64 characters are not compared.
+/// none is close: every other letter is one change away from "x". Names of more than 64 characters
+/// are not compared.
 template <class Name>
 std::optional<std::uint64_t> closest(std::string_view wanted, std::uint64_t n, const Name& name) {
   constexpr std::size_t kLongest = 64;
@@ -38,7 +39,8 @@ std::optional<std::uint64_t> closest(std::string_view wanted, std::uint64_t n, c
   for (std::uint64_t i = 0; i < n; ++i) {
     const std::string_view other = name(i);
     if (other.empty() || other.size() > kLongest) continue;
-    if (const std::size_t distance = edit_distance(wanted, other); distance < best) {
+    const std::size_t distance = edit_distance(wanted, other);
+    if (distance < best && distance < std::max(wanted.size(), other.size())) {
       best = distance;
       found = i;
     }

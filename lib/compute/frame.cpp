@@ -55,10 +55,19 @@ std::uint64_t Frame::column(std::string_view label) const {
   const auto meant =
       detail::closest(label, std::min(cols(), kMost),
                       [this](std::uint64_t k) -> std::string_view { return this->label(k); });
-  std::string detail = "no column \"" + std::string(label) + "\"";
-  if (meant) detail += "; did you mean \"" + this->label(*meant) + "\"?";
-  throw Error(Errc::absent, store_->file().name(), std::nullopt, std::move(detail),
-              meant ? "" : "columns");
+  std::string text = "no column \"" + std::string(label) + "\"";
+  if (meant) {
+    throw Error(Errc::absent, store_->file().name(), std::nullopt,
+                text + "; did you mean \"" + this->label(*meant) + "\"?");
+  }
+  constexpr std::size_t kLongest = 200;  // a list of all labels
+  std::string all;
+  for (std::uint64_t k = 0; k < cols() && all.size() <= kLongest; ++k) {
+    all += (k == 0 ? "; there are \"" : ", \"") + this->label(k) + "\"";
+  }
+  const bool few = all.size() <= kLongest && cols() > 0;
+  throw Error(Errc::absent, store_->file().name(), std::nullopt, few ? text + all : text,
+              few ? "" : "columns");
 }
 
 std::vector<Range> Frame::groups() const { return detail::all_groups(store_->schema().columns); }

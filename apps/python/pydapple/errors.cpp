@@ -54,7 +54,7 @@ constexpr Advice kAdvice[] = {
     {"stored_numbers", "; stored_numbers=True writes the codes, ticks and numbers that are stored"},
     {"idv.drop_unsupported",
      "; idv={'drop_unsupported': True} or idv={'columns': [...]} leaves it out"},
-    {"columns", "; columns lists them"},
+    {"columns", "; f.columns lists them"},
     {"utf-8", "; pandas.read_csv(..., encoding='latin1') does that where it is Latin-1"},
     {"repair", "; repair() saves what is whole"},
 };
