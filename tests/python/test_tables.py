@@ -105,6 +105,16 @@ def test_an_index_that_only_tells_which_rows_were_kept_is_left_out(there):
     assert f["a"].tolist() == [2, 3] and f.columns == ("a",) and f.row_names is None
 
 
+def test_an_index_named_as_a_column_is_is_kept_beside_it(there):
+    columns = {"a": [1, 2], "__index_level_0__": [3, 4]}
+    one = pd.DataFrame(columns, index=pd.Index([5.0, 6.0], name="a"))
+    two = pd.DataFrame(columns, index=pd.MultiIndex.from_arrays([[7, 8], ["x", "y"]], names=["b", "b"]))
+    for t in (one, two):
+        f = there(t)
+        assert f["a"].tolist() == [1, 2] and f.labels == f.columns
+        pd.testing.assert_frame_equal(f.to_pandas(), t)
+
+
 def test_what_no_column_holds_is_refused_by_name(tmp_path):
     tables = [
         pd.DataFrame({"bad": pd.Categorical([1, 2])}), pd.DataFrame({"bad": pd.period_range("2024", periods=1)}),

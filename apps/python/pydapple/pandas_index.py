@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any, NamedTuple
 
 from . import _core
@@ -20,8 +21,8 @@ class Index(NamedTuple):
     attrs: dict[str, Any]
 
 
-def of_frame(index: Any) -> Index:
-    """What keeps an index.
+def of_frame(index: Any, labels: Collection[str]) -> Index:
+    """What keeps the index of a table with columns of these labels.
 
     One of integers without a name, which tells no more than which rows of another table were kept,
     is not stored.
@@ -32,12 +33,17 @@ def of_frame(index: Any) -> Index:
     if index.nlevels == 1 and index.inferred_type == "string" and not index.hasnans:
         attrs = {} if index.name is None else {NAME: str(index.name)}
         return Index(to_core(index, "the index"), [], attrs)
-    levels = [
-        (f"__index_level_{k}__" if name is None else str(name), index.get_level_values(k), name)
-        for k, name in enumerate(index.names)
-    ]
-    pairs = [[label, None if name is None else str(name)] for label, _, name in levels]
-    return Index(None, [(label, values) for label, values, _ in levels], {COLUMNS: pairs})
+    columns: list[tuple[str, Any]] = []
+    pairs = []
+    for k, given in enumerate(index.names):
+        name = None if given is None else str(given)
+        taken = {*labels, *(label for label, _ in columns)}
+        label = f"__index_level_{k}__" if name is None or name in taken else name
+        while label in taken:
+            label += "_"
+        columns.append((label, index.get_level_values(k)))
+        pairs.append([label, name])
+    return Index(None, columns, {COLUMNS: pairs})
 
 
 def _columns(attrs: Attributes) -> list[tuple[str, Any]]:

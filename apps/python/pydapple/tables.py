@@ -59,9 +59,10 @@ def table_of(data: Any) -> Table:
     if isinstance(data, Mapping):
         return Table([as_column(values, str(label)) for label, values in data.items()], {})
     if hasattr(data, "iloc"):
-        index = pandas_index.of_frame(data.index)
+        labels = [str(label) for label in data.columns]
+        index = pandas_index.of_frame(data.index, labels)
         columns = [as_column(values, label) for label, values in index.columns]
-        columns += [as_column(data.iloc[:, k], str(label)) for k, label in enumerate(data.columns)]
+        columns += [as_column(data.iloc[:, k], label) for k, label in enumerate(labels)]
         attrs = attributes.storable(getattr(data, "attrs", {}), "the attributes of the DataFrame")
         return Table(columns, {**attrs, **index.attrs}, index.names)
     return from_arrow(data)
