@@ -153,3 +153,42 @@ def test_a_part_that_is_gone_is_a_file_that_is_not_found(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"part-.*; it is a part of the data set") as failed:
         dp.open(tmp_path / "d")[:]
     assert isinstance(failed.value, dp.Error) and failed.value.errno == errno.ENOENT
+
+
+def test_columns_are_converted_to_what_the_set_holds_where_that_loses_nothing(tmp_path):
+    first = pd.DataFrame({
+        "t": np.array(["2020-01-01", "2262-01-01"], "M8[us]"), "d": np.array([1, 2], "m8[s]"),
+        "i": np.array([1, 2], "i4"), "f": np.array([0.5, 1.5]), "n": pd.array([1, None], "Int64"),
+        "s": ["a", "b"], "b": pd.array([True, None], "boolean"),
+    })  # fmt: skip
+    fits = {
+        "t": [np.array(["1969-12-31T23:59:59", "NaT"], f"M8[{unit}]") for unit in ("s", "ms", "ns")]
+        + [[None, None]],
+        "d": [np.array([3000, "NaT"], "m8[ms]"), np.array([-5, 7], "m8[D]").astype("m8[ns]")],
+        "i": [np.array([-5, 2**31 - 1]), np.array([7, 8], "u8"), pd.array([3, 4], "Int64")],
+        "f": [np.array([3, -(2**53)]), np.array([0.25, np.nan], "f4")],
+        "n": [pd.array([-(2**63) + 1, None], "Int64"), np.array([5, 6], "u1"), [None, None], pd.array([9, None], "UInt8")],
+        "b": [np.array([False, True]), [None, None]],
+    }  # fmt: skip
+    for label, columns in fits.items():
+        for k, column in enumerate(columns):
+            folder = tmp_path / f"{label}{k}"
+            second = first.assign(**{label: column})
+            dataset.append(folder, first, sync=False)
+            dataset.append(folder, second, sync=False)
+            made = dp.open(folder).to_pandas()[label]
+            assert made.dtype == first[label].dtype, (label, k)
+            wanted = pd.concat([first[label].astype(object), second[label].astype(object)])
+            assert made.isna().tolist() == wanted.isna().tolist()
+            assert made.dropna().tolist() == wanted.dropna().tolist()
+    refused = {
+        "t": [np.array([1, 2], "M8[ns]"), np.array([2**62, 2], "M8[s]")], "d": [np.array([1, 2], "m8[ms]")],
+        "i": [np.array([1, 2**31]), np.array([1.0, 2.0]), pd.array([1, None], "Int32")],
+        "f": [np.array([1, 2**53 + 1])], "n": [pd.array([-(2**63), None], "Int64"), np.array([2**63], "u8").repeat(2)],
+    }  # fmt: skip
+    dataset.append(tmp_path / "set", first, sync=False)
+    for label, columns in refused.items():
+        for column in columns:
+            with pytest.raises(dp.Error, match=f"column '{label}'"):
+                dataset.append(tmp_path / "set", {**dict(first), label: column}, sync=False)
+    assert dp.open(tmp_path / "set").shape == (2, 7)

@@ -17,12 +17,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import _core
-from .errors import InvalidArgumentError
+from .errors import InvalidArgumentError, NotRecognisedError
+from .files import open as open_file
 from .frame import Frame
-from .given import unwrapped
+from .given import kind_of, unwrapped
 from .identity import file_name
 from .matrix import Matrix
 from .reports import Path
+from .tables import fitted
 from .write import write
 
 __all__ = [
@@ -92,6 +94,9 @@ def create(
 def write_part(folder: Path, data: Any, at: tuple[int, int] = (0, 0), **options: Any) -> Part:
     """Write a part under a name that nobody else has; it is in no state before it is committed.
 
+    Columns of a table become what the data set holds there, if it has a state and that loses
+    nothing: times of another unit, integers of another size, other marks of missing cells.
+
     Args:
         folder: of the data set; made if there is none.
         data: whatever `write` takes.
@@ -104,8 +109,21 @@ def write_part(folder: Path, data: Any, at: tuple[int, int] = (0, 0), **options:
     name = f"part-{os.urandom(16).hex()}.dbdf"
     if "tile" not in options and isinstance(data, np.ndarray) and data.ndim == 2 and data.size:
         options["tile"] = _core.dataset_tile(*data.shape)
-    write(os.path.join(file_name(folder), name), data, **options)
+    write(os.path.join(file_name(folder), name), _as_in(folder, data), **options)
     return Part(*_core.dataset_part(file_name(folder), name, at))
+
+
+def _as_in(folder: Path, data: Any) -> Any:
+    """The data, a table with columns as the data set holds them."""
+    if kind_of(data) != "table":
+        return data
+    try:
+        whole = open_file(_core.dataset_latest(file_name(folder)))
+    except NotRecognisedError:  # it has no state yet
+        return data
+    with whole:
+        table = fitted(data, whole) if isinstance(whole, Frame) else None
+    return table if table and table.columns else data
 
 
 def commit(

@@ -49,6 +49,8 @@ class Table(NamedTuple):
 
 def table_of(data: Any) -> Table:
     """What a table, as `given.kind_of` calls it, holds."""
+    if isinstance(data, Table):
+        return data
     if isinstance(data, np.ndarray):
         if data.ndim != 1:
             raise InvalidArgumentError(
@@ -144,6 +146,57 @@ def missing_like(column: StoredColumn, meaning: Meaning, dtype: np.dtype[Any]) -
     return _stored(
         column.label, np.zeros(rows, dtype), gone, meaning._replace(missing=None, words=words)
     )
+
+
+def fitted(data: Any, frame: Any) -> Table:
+    """A table with its cells as the columns of a frame hold them, where that loses nothing."""
+    table = table_of(data)
+    likes = zip(table.columns, frame._labels, frame._meanings, frame._dtypes, strict=False)
+    columns = [
+        _as_stored(column, meaning, dtype) if column.label == label else column
+        for column, label, meaning, dtype in likes
+    ]
+    return table._replace(columns=[*columns, *table.columns[len(columns) :]])
+
+
+def _as_stored(column: StoredColumn, meaning: Meaning, dtype: np.dtype[Any]) -> StoredColumn:
+    if says_nothing_of(column, meaning, dtype):
+        return missing_like(column, meaning, dtype)
+    given, cells = column.meaning, column.cells
+    if meaning.words is not None or (given.kind, given.zone) != (meaning.kind, meaning.zone):
+        return column
+    gone = given.missing_cells(cells)
+    if meaning.is_time and given.unit != meaning.unit:
+        ticks = np.where(gone, 0, cells).view(given.dtype(cells.dtype))
+        try:
+            cells = times.in_unit(ticks, meaning.unit).view(np.int64)
+        except TypeMismatchError:
+            return column
+    made = _cast(np.where(gone, cells.dtype.type(0), cells), dtype)
+    if made is None:
+        return column
+    if meaning.missing is None:
+        return _stored(column.label, made, gone if gone.any() else None, meaning)
+    if meaning.missing_cells(made[~gone]).any():  # the mark is a cell of its own here
+        return column
+    made[gone] = np.array(meaning.missing, f"u{dtype.itemsize}").view(dtype)
+    return StoredColumn(column.label, made, meaning)
+
+
+def _cast(cells: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any] | None:
+    """The same numbers in another dtype; None where one is not exact there."""
+    if cells.dtype.kind == "f":
+        with np.errstate(over="ignore"):
+            made = cells.astype(dtype) if dtype.kind == "f" else None
+        exact = made is not None and ((made == cells) | np.isnan(cells)).all()
+        return made if exact else None
+    if dtype.kind == "f":
+        most = 1 << np.finfo(dtype).nmant + 1
+        low, high = -most, most
+    else:
+        low, high = np.iinfo(dtype).min, np.iinfo(dtype).max
+    fits = cells.size == 0 or (int(cells.min()) >= low and int(cells.max()) <= high)
+    return cells.astype(dtype) if fits else None
 
 
 def as_column(values: Any, label: str) -> StoredColumn:

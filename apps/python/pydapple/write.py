@@ -20,7 +20,7 @@ from .identity import file_name
 from .meanings import Meaning
 from .reports import Path, Progress, WriteSummary, reporting
 from .rewrite import rewrite
-from .tables import StoredColumn, rows_of, table_of
+from .tables import StoredColumn, Table, rows_of, table_of
 from .writers import FrameWriter, MatrixWriter
 
 # What data has itself, as messages call it.
@@ -199,7 +199,7 @@ def write(
     if not plain:
         options |= {k: v for k, v in attributes.of_array(data).items() if options[k] is None}
     data = unwrapped(data)
-    kind_given = kind_of(data)
+    kind_given = "table" if isinstance(data, Table) else kind_of(data)
     if not is_own_name(path):
         return _write_other(path, data, kind_given, threads, options, progress)
     if kind_given == "opened":
