@@ -145,3 +145,16 @@ def test_a_column_that_is_all_missing_is_appended_to_any_other(tmp_path, missing
     dp.write(tmp_path / "m.dbdf", np.eye(2))
     with pytest.raises(dp.Error):
         dp.append(tmp_path / "m.dbdf", {"n": [None]})
+
+
+def test_names_of_rows_that_are_appended_are_kept(tmp_path):
+    path = tmp_path / "t.dbdf"
+    for column in (np.array([1.5, 2.5, 3.5]), [None, None, None]):
+        t = pd.DataFrame({"a": [1, 2, 3], "b": column}, index=["r", "s", "t"])
+        dp.write(path, t[:2], overwrite=True)
+        dp.append(path, t[2:])
+        dp.append(path, {"a": [4], "b": [None]})
+        assert list(dp.open(path).row_names) == ["r", "s", "t", ""]
+        dp.write(path, t[:0], overwrite=True)
+        dp.append(path, t)
+        assert list(dp.open(path).row_names) == ["r", "s", "t"]

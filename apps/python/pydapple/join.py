@@ -17,8 +17,8 @@ from .given import kind_of, unwrapped
 from .identity import file_name
 from .matrix import Matrix
 from .reports import Path, Progress, WriteSummary, reporting
-from .tables import missing_like, rows_of, says_nothing_of, table_of
-from .write import write, write_columns
+from .tables import missing_like, says_nothing_of, table_of
+from .write import write
 
 
 def concat(
@@ -67,15 +67,14 @@ def _write_rows(file: str, rows: Any, path: Path, threads: int | None) -> None:
     if kind_of(rows) != "table":
         write(file, rows, sync=False, threads=threads)
         return
-    table = table_of(rows).columns
+    table = table_of(rows)
     with open(path) as whole:
         if isinstance(whole, Frame):
-            likes = zip(table, whole._meanings, whole._dtypes, strict=False)
+            likes = zip(table.columns, whole._meanings, whole._dtypes, strict=False)
             for k, (column, meaning, dtype) in enumerate(likes):
                 if says_nothing_of(column, meaning, dtype):
-                    table[k] = missing_like(column, meaning, dtype)
-    count = len(table[0].cells) if table else rows_of(rows)
-    write_columns(file, table, count, threads, {"sync": False}, None)
+                    table.columns[k] = missing_like(column, meaning, dtype)
+    write(file, table if table.columns else rows, sync=False, threads=threads)
 
 
 def append(
