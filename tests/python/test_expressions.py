@@ -228,6 +228,24 @@ def test_scans_keep_nan_as_polars_orders_it(there):
     assert dp.scan(f).filter(pl.col("x") > 2).collect()["x"].is_nan().to_list() == [True, False]
 
 
+def test_scans_compare_as_polars_rounds(there):
+    f = there({
+        "single": np.array([0.1, 0.5, 2**24], "f4"), "double": np.array([0.1, np.float32(0.1), 2**53]),
+        "long": np.array([2**53, 2**53 + 1, 2**62]),
+    })  # fmt: skip
+    whole, lit = f.to_polars(), pl.lit
+    values = (0.1, lit(0.1, dtype=pl.Float32), lit(0.1, dtype=pl.Float64), float(2**53), 2**53 + 1, 2**24 + 1, 1e300, -(2**70))
+    hits = 0
+    for name in f.columns:
+        for value in values:
+            column = pl.col(name)
+            for test in (column == value, column <= value, column >= value, column < value, column > value):
+                want = whole.filter(test)
+                hits += len(want)
+                assert dp.scan(f).filter(test).collect().equals(want), test
+    assert hits > 100
+
+
 def test_dask_frames(f, data):
     dd = pytest.importorskip("dask.dataframe")
     d = f.to_dask(rows=40_000)

@@ -6,6 +6,8 @@ import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from .errors import Error, TypeMismatchError
 from .expressions import Condition, column_name, compared
 from .files import open
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 _ROWS = 1 << 18  # of a batch
-_HOW = {"Gt": "above", "GtEq": "at_least", "Lt": "below", "LtEq": "at_most", "Eq": "equal"}
+_COMPARISONS = ("Gt", "GtEq", "Lt", "LtEq", "Eq")
 
 
 def scan(source: Path | Frame) -> pl.LazyFrame:
@@ -75,7 +77,7 @@ def _condition(frame: Frame, predicate: pl.Expr) -> Condition | None:
     try:
         tree = json.loads(predicate.meta.serialize(format="json"))
         return _wider(frame, tree)
-    except (Error, ValueError, KeyError, TypeError, AttributeError):
+    except (Error, ValueError, KeyError, TypeError, AttributeError, OverflowError):
         return None
 
 
@@ -92,17 +94,34 @@ def _wider(frame: Frame, tree: Any) -> Condition | None:
     if op in ("Or", "LogicalOr"):
         one, other = _wider(frame, left), _wider(frame, right)
         return None if one is None or other is None else one | other
-    if op not in _HOW or "Column" not in left:
+    if op not in _COMPARISONS or "Column" not in left:
         return None
     label, value = left["Column"], _number(right)
     where = frame._where(label)
     if value is None or where < 0 or frame._meanings[where].kind != "number":
         return None
     name = column_name(frame, label)
-    wanted = compared(name, _HOW[op], value)
-    if frame._dtypes[where].kind == "f":  # polars has NaN above all numbers
+    floats = frame._dtypes[where].kind == "f"
+    low = high = value
+    if floats or isinstance(value, float):
+        low, high = _around(value)
+    parts = [] if op in ("Lt", "LtEq") else [compared(name, "at_least", low)]
+    parts += [] if op in ("Gt", "GtEq") else [compared(name, "at_most", high)]
+    wanted = Condition(*parts, joint="and") if len(parts) > 1 else parts[0]
+    if floats:  # polars has NaN above all numbers
         wanted = wanted | Condition(f"{name} nan")
     return wanted
+
+
+def _around(value: float) -> tuple[float, float]:
+    """Numbers between which is all that polars finds equal to this one, also as a float32.
+
+    It rounds to the type that column and literal have in common, where `Frame.where` is exact.
+    """
+    with np.errstate(over="ignore", under="ignore"):
+        near = np.float32(value)
+        low, high = np.nextafter(near, [-np.inf, np.inf], dtype=np.float32).tolist()
+    return low, high
 
 
 def _number(tree: Any) -> int | float | None:
