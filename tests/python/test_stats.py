@@ -97,3 +97,22 @@ def test_times_of_statistics_are_those_of_cells(tmp_path):
     stats = dp.open(tmp_path / "t.dbdf").stats()
     assert (stats["t"].min, stats["t"].max, stats["t"].mean) == (first, last, first + np.timedelta64(6, "ns"))
     assert np.isnat(stats["none"].min) and np.isnat(stats["none"].mean)
+
+
+@pytest.mark.parametrize("dtype", ["i8", "u8"])
+def test_extremes_of_integers_of_64_bits_are_exact(make, there, dtype):
+    ends = np.iinfo(dtype)
+    pool = np.array([ends.min, ends.min + 1, 0, 2**53 + 1, 2**62 + 1, ends.max - 1, ends.max], dtype)
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        a = rng.choice(pool[rng.integers(0, 5) :], (9, 7))
+        m = with_statistics(make(a, tile=(4, 3)))
+        for axis in (None, 0, 1):
+            stats = m.stats(axis=axis)
+            assert stats.min.dtype == stats.max.dtype == dtype
+            assert np.array_equal(stats.min, a.min(axis)) and np.array_equal(stats.max, a.max(axis))
+        f = there({"a": a[:, 0], "b": np.ma.MaskedArray(a[:, 1], np.arange(9) < 5)})
+        for name, column in (("a", a[:, 0]), ("b", a[5:, 1])):
+            stats = f.stats()[name]
+            assert (int(stats.min), int(stats.max)) == (int(column.min()), int(column.max()))
+    assert np.isnan(make(np.zeros((0, 2), dtype)).stats().max)
