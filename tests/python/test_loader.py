@@ -151,3 +151,33 @@ def test_memory_of_sparse_batches_is_used_again_once_nobody_has_them(data):
     for values, columns, ends, rows in kept:  # which nobody has filled again
         assert np.array_equal(sp.csr_array((values, columns, ends), shape=(50, a.shape[1])).toarray(), a[rows])
     assert np.array_equal(pickle.loads(pickle.dumps(loader))[3].x.toarray(), loader[3].x.toarray())
+
+
+def test_missing_cells_stay_missing_in_batches(data, tmp_path):
+    m, _, a, *_ = data
+    given = np.ma.MaskedArray(np.arange(ROWS), np.arange(ROWS) % 4 == 0)
+    dp.write(tmp_path / "m.dbdf", {"n": given, "ok": np.ma.MaskedArray(given.data % 3 == 0, given.mask)})
+    f = dp.open(tmp_path / "m.dbdf")
+    for obs in (f, {"n": f["n"], "ok": f["ok"]}):
+        for stratify in (None, "ok"):
+            for x, known, rows in dp.loader(m, obs, batch=40, stratify=stratify):
+                assert np.array_equal(x, a[rows])
+                assert np.array_equal(np.ma.getmaskarray(known["n"]), rows % 4 == 0)
+                assert np.array_equal(known["n"].compressed(), rows[rows % 4 > 0])
+                if stratify:  # missing ones are a quarter of all, and so of each batch
+                    assert abs(np.ma.count_masked(known["ok"]) - len(rows) / 4) <= 2
+
+
+@pytest.mark.parametrize("scale", [5e-324, 1.0, 1e308])
+def test_weights_of_any_size_draw_in_proportion(data, scale):
+    weights = np.zeros(ROWS)
+    weights[:4] = 1
+    drawn = Counter(all_rows(dp.loader(data[0], weights=weights * scale)).tolist())
+    assert set(drawn) == {0, 1, 2, 3} and min(drawn.values()) > ROWS / 8
+
+
+def test_loaders_refuse_what_gives_no_order(data):
+    for wrong in ({"seed": -1}, {"weights": "n"}, {"weights": [1, 2]}, {"weights": np.full(ROWS, np.inf)},
+                  {"weights": np.ma.masked_all(ROWS)}, {"weights": np.zeros(ROWS)}):  # fmt: skip
+        with pytest.raises(dp.Error, match=next(iter(wrong))):
+            dp.loader(data[0], **wrong)

@@ -27,7 +27,7 @@ class Batch(NamedTuple):
     """Some rows: cells, what is known of them, and their numbers."""
 
     x: Any  # an array of rows x columns, or a csr_array
-    obs: dict[str, NDArray[Any]]  # by column, a value for each row
+    obs: dict[str, NDArray[Any]]  # by column, a value for each row; masked as `Frame` has it
     rows: Positions
 
 
@@ -94,6 +94,8 @@ def loader(
         raise InvalidArgumentError("a batch has one row or more, and ahead= is not negative")
     strata = None if stratify is None else _codes(known[stratify][picked])
     wanted = known if columns is None else {name: known[name] for name in columns}
+    if keys.whole(seed) < 0:
+        raise InvalidArgumentError(f"seed= is zero or more, not {seed}")
     order = _Order(picked, keys.whole(seed), shuffle, shares, strata)
     return Loader(x, wanted, order, keys.whole(batch), drop_last, dtype, reuse, ahead)
 
@@ -231,7 +233,7 @@ def _known(
     names = list(getattr(obs, "columns", obs) if columns is None else columns)
     if stratify is not None and stratify not in names:
         names.append(stratify)
-    known = {name: np.asarray(obs[name]) for name in names}
+    known = {name: np.asanyarray(obs[name]) for name in names}  # np.asarray drops masks
     for name, values in known.items():
         if len(values) != len(x):
             raise InvalidArgumentError(f"{len(values)} values of {name!r} do not fit {len(x)} rows")
@@ -252,12 +254,17 @@ def _picked(rows: Any, obs: Any, extent: int) -> Positions:
 
 def _shares(weights: ArrayLike, rows: int) -> NDArray[np.float64]:
     """The weights summed up, from above 0 to 1."""
-    given = np.asarray(weights, dtype=np.float64)
+    try:
+        given = np.ma.filled(np.ma.asarray(weights, dtype=np.float64), np.nan)
+    except (TypeError, ValueError) as error:
+        raise TypeMismatchError(
+            f"weights are an array of numbers, one for each row: {error}"
+        ) from None
     if given.shape != (rows,):
         raise InvalidArgumentError(f"weights of shape {given.shape} do not fit {rows} rows")
-    if not np.isfinite(given).all() or (given < 0).any() or given.sum() <= 0:
+    if not np.isfinite(given).all() or (given < 0).any() or not given.any():
         raise InvalidArgumentError("weights are finite, not negative, and some are above zero")
-    sums = np.cumsum(given)
+    sums = np.cumsum(given / given.max())  # the sum of the weights itself may be infinite
     shares: NDArray[np.float64] = sums / sums[-1]
     shares[np.flatnonzero(given)[-1] :] = np.nextafter(1, 2)  # rounding leaves out no last row
     return shares
@@ -265,4 +272,6 @@ def _shares(weights: ArrayLike, rows: int) -> NDArray[np.float64]:
 
 def _codes(values: NDArray[Any]) -> NDArray[np.int64]:
     shown = values if values.dtype.kind in "iufbUSmM" else np.array([str(one) for one in values])
-    return np.asarray(np.unique(shown, return_inverse=True)[1], dtype=np.int64)
+    codes = np.unique(np.ma.getdata(shown), return_inverse=True)[1] + 1
+    codes[np.ma.getmaskarray(values)] = 0  # missing ones are a stratum
+    return np.asarray(codes, dtype=np.int64)
