@@ -90,7 +90,7 @@ def test_head_tail_and_sample(f, whole):
     assert len(set(some.index)) == 50 and some.index.is_monotonic_increasing
     assert some["age"].tolist() == whole["age"].iloc[some.index].tolist()
     assert len(f.sample(10**9)) == len(f.head(10**9)) == len(f.tail(10**9)) == ROWS
-    assert len(f.head(0)) == len(f.tail(0)) == len(f.head(-1)) == 0
+    assert len(f.head(0)) == len(f.tail(0)) == len(f.head(-ROWS)) == 0
 
 
 def test_what_is_not_there(f):
@@ -133,3 +133,52 @@ def test_zones_that_are_not_known_are_an_error(tmp_path):
     assert f["t"].tolist() == [np.datetime64(5, "s").item()]
     with pytest.raises(dp.Error, match="Mars/Phobos"):
         f.to_pandas()
+
+
+def test_a_column_twice_in_records_is_read_twice(there):
+    f = there({"n": np.arange(5), "x": np.linspace(0, 1, 5)})
+    for rows in (slice(None), slice(1, 4), [3, 0]):
+        made = f[["x", "n", "x", "n"], rows]
+        assert made.dtype.names == ("x", "n", "x.1", "n.1")
+        for label in f.columns:
+            assert np.array_equal(made[label], f[label][rows]) and np.array_equal(made[f"{label}.1"], f[label][rows])
+
+
+def test_missing_booleans_pick_nothing(there, make):
+    given = [True, None, False, True]
+    f, m = there({"n": pd.array([1, None, 9, 3], "Int64")}), make(np.arange(8.0).reshape(4, 2))
+    masks = [
+        np.ma.MaskedArray([True, True, False, True], [0, 1, 0, 0]), f["n"] < 5, pd.array(given, "boolean"), given,
+        pd.Series(given, dtype="boolean"), pd.Series(given, dtype=pd.ArrowDtype(pa.bool_())), pl.Series(given),
+        pa.array(given), pa.chunked_array([given]), np.array(given, object), pd.arrays.SparseArray([True, False, False, True]),
+    ]  # fmt: skip
+    for mask in masks:
+        assert np.array_equal(m[mask], m[[0, 3]]) and np.array_equal(m.take(mask), m[[0, 3]])
+        assert f.to_pandas(mask)["n"].tolist() == f[mask]["n"].tolist() == [1, 3]
+    assert np.array_equal(m[pd.Series([3, 0], dtype="Int64")], m[[3, 0]])
+    for wrong in (np.ma.MaskedArray([0, 1], [0, 1]), [None, None], [True, None, 2, False], pd.array([0, None], "Int64")):
+        with pytest.raises(dp.InvalidIndexError):
+            m[wrong]
+    named = make(np.arange(8.0).reshape(4, 2), row_names=["a", "b", "c", "d"])
+    for wanted in (pd.Series(["d", "a"]), pd.Categorical(["d", "a"]), np.array(["d", "a"], object), np.array(["d", "a"])):
+        assert np.array_equal(named[wanted], named[[3, 0]])
+    assert np.array_equal(named[pd.array(given, "boolean")], named[[0, 3]])
+
+
+def test_ends_that_count_from_the_other_end_are_as_of_pandas(there):
+    f = there({"n": np.arange(5)})
+    t = pd.DataFrame({"n": np.arange(5)})
+    for rows in range(-7, 8):
+        assert f.head(rows)["n"].tolist() == t.head(rows)["n"].tolist()
+        assert f.tail(rows)["n"].tolist() == t.tail(rows)["n"].tolist()
+    with pytest.raises(ValueError, match="sample"):
+        f.sample(-1)
+
+
+def test_columns_that_are_no_labels_are_told(there):
+    f = there({"n": np.arange(5), "x": np.arange(5)})
+    for read in (f.to_pandas, f.to_arrow, f.read):
+        with pytest.raises(dp.Error, match="labels or numbers"):
+            read(columns=[True, False])
+    with pytest.raises(IndexError, match=r"the column comes first: f\['n', 3\]"):
+        f[3, "n"]

@@ -101,6 +101,8 @@ class Frame(Pictured, FrameParts):
         if isinstance(key, tuple) and self.row_names is None and self._are_columns(key):
             raise InvalidIndexError(f"several columns are a list: f[{list(key)}]")
         if isinstance(key, tuple) and len(key) == 2:
+            if self.row_names is None and isinstance(key[1], str) and key[1] in self.columns:
+                raise InvalidIndexError(f"the column comes first: f[{key[1]!r}, {key[0]!r}]")
             key = (key[0], self._resolved(key[1], 0))
         if isinstance(key, tuple) and len(key) == 2 and isinstance(key[1], tuple):
             raise InvalidIndexError("a frame has 2 dimensions, and rows are picked by one of them")

@@ -65,6 +65,8 @@ class FrameColumns(Opened, Named, _core.Frame):
             if where < 0:
                 raise UnsupportedError(f"column {label!r} can only be shown as text")
             return where
+        if isinstance(label, (bool, np.bool_)):
+            raise InvalidIndexError(f"columns are labels or numbers, not {label!r}")
         number = keys.whole(label)
         count = self.shape[1]
         if not -count <= number < count:
@@ -199,9 +201,10 @@ class FrameColumns(Opened, Named, _core.Frame):
         if any(where >= 0 and self._meanings[where].is_masked for _, where in named):
             cells = np.ma.masked_array(cells)
         straight = rows.forward()
-        numbers = {}  # that can be read where they belong
+        numbers: dict[int, Any] = {}  # that can be read where they belong
         for name, where in named:
-            if straight == (rows.of, False) and where >= 0 and self._meanings[where] == Meaning():
+            plain = where >= 0 and self._meanings[where] == Meaning()
+            if straight == (rows.of, False) and plain and where not in numbers:
                 numbers[where] = cells[name]
             else:
                 cells[name] = self._cells(where, rows)

@@ -12,6 +12,7 @@ from . import _core, keys, pandas_index
 from .arrays import new_array
 from .arrow_stream import LabelledStream
 from .attributes import Attributes, metadata_of
+from .errors import InvalidArgumentError
 from .expressions import Condition
 from .frame_columns import each_label, unique
 from .frame_search import SearchedFrame
@@ -101,16 +102,19 @@ class FrameParts(SearchedFrame):
             return pa.table(stream)
 
     def head(self, rows: int = 5) -> pd.DataFrame:
-        """The first rows, as `to_pandas` gives them."""
-        return self.to_pandas(slice(0, max(0, keys.whole(rows))))
+        """The first rows, as `to_pandas` gives them; all but the last `-rows` if it is negative."""
+        return self.to_pandas(slice(None, keys.whole(rows)))
 
     def tail(self, rows: int = 5) -> pd.DataFrame:
-        """The last rows, as `to_pandas` gives them."""
-        return self.to_pandas(slice(max(0, self.shape[0] - max(0, keys.whole(rows))), None))
+        """The last rows, as `to_pandas` gives them; all but the first `-rows` if it is negative."""
+        count = keys.whole(rows)
+        return self.to_pandas(slice(max(0, self.shape[0] - count) if count >= 0 else -count, None))
 
     def sample(self, rows: int = 5, *, seed: int | None = None) -> pd.DataFrame:
         """Random rows, each at most once, in their order, as `to_pandas` gives them."""
-        count = min(max(0, keys.whole(rows)), self.shape[0])
+        if keys.whole(rows) < 0:
+            raise InvalidArgumentError(f"a sample has no row or more, not {rows}")
+        count = min(keys.whole(rows), self.shape[0])
         picked = np.random.default_rng(seed).choice(self.shape[0], count, replace=False)
         return self.to_pandas(np.sort(picked))
 

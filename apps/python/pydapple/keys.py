@@ -67,9 +67,16 @@ def positions(
 ) -> Positions:
     """An array of integers or Booleans as positions from 0 to `extent` - 1.
 
-    `means` names what else may pick them, for messages.
+    `means` names what else may pick them, for messages. A missing Boolean picks nothing.
     """
+    masked = np.ma.getmask(key) if isinstance(key, np.ma.MaskedArray) else np.False_
     array = np.asarray(key)
+    if array.dtype.kind == "b":
+        array = array & ~masked
+    elif masked.any():
+        raise InvalidIndexError(f"numbers that are missing pick no {axis}s")
+    elif array.dtype.kind == "O" and array.ndim == 1:
+        array = _booleans(array)
     if array.size == 0 and array.ndim == 1 and not isinstance(key, np.ndarray):
         array = array.astype(np.int64)
     if array.ndim != 1 and array.dtype.kind in "iub":
@@ -103,6 +110,17 @@ def positions(
         raise OutOfRangeError(f"{axis} {index[outside][0]} is outside the {extent} {axis}s")
     index[index < 0] += extent
     return index
+
+
+def _booleans(objects: NDArray[Any]) -> NDArray[Any]:
+    """Objects that are Booleans, of which some may be missing, as an array of those; or itself."""
+    true = [isinstance(one, (bool, np.bool_)) for one in objects]
+    if not any(true) or not all(
+        known or one is None or type(one).__name__ == "NAType"
+        for known, one in zip(true, objects, strict=True)
+    ):
+        return objects
+    return np.array([known and bool(one) for known, one in zip(true, objects, strict=True)])
 
 
 def _clipped(part: slice, extent: int) -> range:

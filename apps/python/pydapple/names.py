@@ -126,7 +126,8 @@ def is_names(key: Any) -> bool:
     if isinstance(key, (list, tuple)):
         return len(key) > 0 and all(isinstance(one, str) for one in key)
     if hasattr(key, "dtype") and getattr(key, "ndim", 0) == 1 and len(key):
-        return not isinstance(key.dtype, np.dtype) or key.dtype.kind in "OUT"
+        kind = getattr(key.dtype, "kind", "O")  # of NumPy's dtypes and pandas' own
+        return kind in "UT" or (kind == "O" and all(isinstance(one, str) for one in key))
     return False
 
 
