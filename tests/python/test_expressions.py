@@ -246,6 +246,20 @@ def test_scans_compare_as_polars_rounds(there):
     assert hits > 100
 
 
+def test_dask_frames_with_an_index_claim_no_divisions(there):
+    pytest.importorskip("dask.dataframe")
+    columns = {"a": np.arange(10), "b": np.arange(10) * 2}
+    for index in (pd.Index(np.arange(10)[::-1] * 3, name="i"), pd.date_range("2020", periods=10), pd.Index(list("qwertyuiop"))):
+        t = pd.DataFrame(columns, index=index)
+        d = there(t).to_dask(rows=4)
+        assert d.npartitions == 3 and not d.known_divisions
+        for made, want in ((d, t), (d[["b"]], t[["b"]]), (d.map_partitions(lambda part: part[part.index == index[3]]), t[index == index[3]]), (d[d.a > 5].b, t[t.a > 5].b)):
+            assert made.compute(scheduler="sync").to_dict() == want.to_dict()
+    for rows in (0, -4):
+        with pytest.raises(ValueError, match="one row or more"):
+            there({"a": [1]}).to_dask(rows=rows)
+
+
 def test_dask_frames(f, data):
     dd = pytest.importorskip("dask.dataframe")
     d = f.to_dask(rows=40_000)

@@ -115,6 +115,20 @@ def test_an_index_named_as_a_column_is_is_kept_beside_it(there):
         pd.testing.assert_frame_equal(f.to_pandas(), t)
 
 
+def test_some_columns_keep_the_index(there):
+    columns = {"a": [1, 2, 3], "b": ["x", "y", "z"]}
+    for index in (
+        pd.date_range("2020", periods=3, name="when"), pd.Index([7.5, 1.5, 3.5]), pd.Index(["r", "s", "t"], name="n"),
+        pd.MultiIndex.from_arrays([[3, 1, 2], ["u", "v", "w"]], names=["i", "j"]), pd.Index([9, 8, 7], name="a"),
+    ):  # fmt: skip
+        t = pd.DataFrame(columns, index=index)
+        f = there(t)
+        for rows in (slice(None), [2, 0], slice(0, 0)):
+            for wanted in (["a"], ["b", "a"], "b"):
+                got, want = f.to_pandas(rows, wanted), t.iloc[rows][[wanted] if wanted == "b" else wanted]
+                pd.testing.assert_frame_equal(got, want, check_freq=False, check_index_type=False)
+
+
 def test_what_no_column_holds_is_refused_by_name(tmp_path):
     tables = [
         pd.DataFrame({"bad": pd.Categorical([1, 2])}), pd.DataFrame({"bad": pd.period_range("2024", periods=1)}),

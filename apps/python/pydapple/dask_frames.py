@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from . import keys
+from .errors import InvalidArgumentError
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -34,12 +37,17 @@ def from_frame(frame: Frame, rows: int | None, labels: Sequence[str] | None) -> 
     import dask.dataframe as dd
 
     wanted = list(frame.columns if labels is None else labels)
+    if rows is not None and keys.whole(rows) < 1:
+        raise InvalidArgumentError(f"a partition has one row or more, not {rows}")
     parts = row_ranges(frame, rows) or [(0, 0)]
+    divisions: list[int | None] = [*(begin for begin, _ in parts), max(frame.shape[0] - 1, 0)]
+    if frame.row_names is not None or frame._index_labels():  # which are in any order
+        divisions = [None] * len(divisions)
     return dd.from_map(
         _Rows(frame, wanted),
         parts,
         meta=frame.to_pandas(slice(0, 0), wanted),
-        divisions=[*(begin for begin, _ in parts), max(frame.shape[0] - 1, 0)],
+        divisions=divisions,
         label="pydapple",
     )
 

@@ -184,10 +184,11 @@ class Frame(Pictured, FrameParts):
     def to_dask(self, rows: int | None = None, columns: Sequence[str] | None = None) -> Any:
         """A Dask DataFrame of partitions of rows, whose tasks carry the file's path, not its bytes.
 
-        Its divisions are the numbers of rows; a query reads the columns that it needs.
+        Its divisions are the numbers of rows, or unknown where the frame has an index or names of
+        rows; a query reads the columns that it needs.
 
         Args:
-            rows: of a partition; if not given, whole tiles of about 64 MiB.
+            rows: of a partition, one or more; if not given, whole tiles of about 64 MiB.
             columns: some of `columns`.
         """
         from .dask_frames import from_frame

@@ -41,12 +41,18 @@ class FrameParts(SearchedFrame):
             rows: a slice, whose step may be any, an array of row numbers or Booleans, or a
                 condition as of `where`. The index is the one that the frame was written with, the
                 names of the rows, or else their numbers.
-            columns: one of `columns`, or several, or numbers as of `column`.
+            columns: one of `columns`, or several, or numbers as of `column`; the index is there in
+                any case.
             threads: blocks decoded at once; 0: one for each processor.
         """
         import pandas as pd
 
         picked, wanted = self._picked_rows(rows), self._picked(columns)
+        wanted += [
+            (label, self._where(label))
+            for label in self._index_labels()
+            if all(where != self._where(label) for _, where in wanted)
+        ]
         stored = self._stored_rows(wanted, picked, threads)
         made = pd.DataFrame(
             {
@@ -65,6 +71,12 @@ class FrameParts(SearchedFrame):
         except UnicodeEncodeError:  # pandas' own strings have no place for what is not UTF-8
             made.columns = pd.Index(labels, dtype=object)
         return pandas_index.restored(made, self.attrs, self.row_names, picked.of)
+
+    def _index_labels(self) -> list[str]:
+        """The columns that `to_pandas` makes the index."""
+        if self.row_names is not None:
+            return []
+        return pandas_index.labels(self.attrs, self.labels)
 
     def to_polars(self, rows: Any = None, columns: Columns = None) -> pl.DataFrame:
         """All of it, or some rows and columns, as a polars DataFrame; arguments as of `to_pandas`.

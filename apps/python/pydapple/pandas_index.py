@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
 from . import _core
@@ -21,7 +21,7 @@ class Index(NamedTuple):
     attrs: dict[str, Any]
 
 
-def of_frame(index: Any, labels: Collection[str]) -> Index:
+def of_frame(index: Any, known: Collection[str]) -> Index:
     """What keeps the index of a table with columns of these labels.
 
     One of integers without a name, which tells no more than which rows of another table were kept,
@@ -37,7 +37,7 @@ def of_frame(index: Any, labels: Collection[str]) -> Index:
     pairs = []
     for k, given in enumerate(index.names):
         name = None if given is None else str(given)
-        taken = {*labels, *(label for label, _ in columns)}
+        taken = {*known, *(label for label, _ in columns)}
         label = f"__index_level_{k}__" if name is None or name in taken else name
         while label in taken:
             label += "_"
@@ -58,6 +58,15 @@ def _columns(attrs: Attributes) -> list[tuple[str, Any]]:
     return [(label, name) for label, name in pairs]
 
 
+def labels(attrs: Attributes, known: Sequence[str]) -> list[str]:
+    """The columns, of those of these labels, that are the index."""
+    try:
+        found = [label for label, _ in _columns(attrs)]
+    except (AttributeError, TypeError, ValueError):  # attributes of the user's own
+        return []
+    return found if all(known.count(label) == 1 for label in found) else []
+
+
 def restored(made: Any, attrs: Attributes, names: Names | None, rows: Any) -> Any:
     """A DataFrame with the index that it was written with; `rows` are those picked."""
     import pandas as pd
@@ -65,12 +74,8 @@ def restored(made: Any, attrs: Attributes, names: Names | None, rows: Any) -> An
     if names is not None:
         made.index = pd.Index(names[rows], name=attrs.get(NAME))
         return made
-    try:
-        pairs = _columns(attrs)
-    except (AttributeError, TypeError, ValueError):  # attributes of the user's own
-        return made
-    labels = [label for label, _ in pairs]
-    if labels and all((made.columns == label).sum() == 1 for label in labels):
-        made = made.set_index(labels)
-        made.index.names = [name for _, name in pairs]
+    found = labels(attrs, made.columns.tolist())
+    if found:
+        made = made.set_index(found)
+        made.index.names = [name for _, name in _columns(attrs)]
     return made
