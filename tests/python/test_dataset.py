@@ -192,3 +192,19 @@ def test_columns_are_converted_to_what_the_set_holds_where_that_loses_nothing(tm
             with pytest.raises(dp.Error, match=f"column '{label}'"):
                 dataset.append(tmp_path / "set", {**dict(first), label: column}, sync=False)
     assert dp.open(tmp_path / "set").shape == (2, 7)
+
+
+def test_an_index_of_words_is_kept_and_other_names_are_told(tmp_path):
+    t = pd.DataFrame({"a": [1, 2, 3, 4]}, index=pd.Index(["p", "q", "r", "p"], name="who"))
+    for part in (t[:1], t[1:3], t[3:]):
+        dataset.append(tmp_path / "words", part, sync=False)
+    pd.testing.assert_frame_equal(dp.open(tmp_path / "words").to_pandas(), t, check_index_type=False)
+    dataset.append(tmp_path / "plain", t.reset_index(drop=True), sync=False)
+    with pytest.warns(UserWarning, match="no names of rows"):
+        dataset.append(tmp_path / "plain", t, sync=False)
+    assert dp.open(tmp_path / "plain")["a"].tolist() == [1, 2, 3, 4] * 2
+    dp.write(tmp_path / "m.dbdf", CELLS[:2], row_names=["p", "q"])
+    with dp.open(tmp_path / "m.dbdf") as m, pytest.warns(UserWarning, match="no names of rows"):
+        dataset.append(tmp_path / "cells", m, sync=False)
+    with pytest.warns(UserWarning, match="no names of rows"):
+        dataset.append(tmp_path / "cells", CELLS[:2], row_names=["p", "q"], sync=False)

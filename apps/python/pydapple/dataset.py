@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import _core
+from .attributes import tell
 from .errors import InvalidArgumentError, NotRecognisedError
 from .files import open as open_file
 from .frame import Frame
@@ -24,7 +25,7 @@ from .given import kind_of, unwrapped
 from .identity import file_name
 from .matrix import Matrix
 from .reports import Path
-from .tables import fitted
+from .tables import fitted, table_of
 from .write import write
 
 __all__ = [
@@ -40,6 +41,9 @@ __all__ = [
     "store",
     "write_part",
 ]
+
+
+_NO_NAMES = "a data set keeps no names of rows and columns"
 
 
 class Part(NamedTuple):
@@ -95,7 +99,8 @@ def write_part(folder: Path, data: Any, at: tuple[int, int] = (0, 0), **options:
     """Write a part under a name that nobody else has; it is in no state before it is committed.
 
     Columns of a table become what the data set holds there, if it has a state and that loses
-    nothing: times of another unit, integers of another size, other marks of missing cells.
+    nothing: times of another unit, integers of another size, other marks of missing cells. An index
+    of pandas is columns, of str too; names of rows and columns are not kept.
 
     Args:
         folder: of the data set; made if there is none.
@@ -106,6 +111,9 @@ def write_part(folder: Path, data: Any, at: tuple[int, int] = (0, 0), **options:
     """
     os.makedirs(file_name(folder), exist_ok=True)
     data = unwrapped(data)
+    opened = data if isinstance(data, (Matrix, Frame)) else None
+    if any(options.get(one) or getattr(opened, one, None) for one in ("row_names", "col_names")):
+        tell(_NO_NAMES)
     name = f"part-{os.urandom(16).hex()}.dbdf"
     if "tile" not in options and isinstance(data, np.ndarray) and data.ndim == 2 and data.size:
         options["tile"] = _core.dataset_tile(*data.shape)
@@ -114,16 +122,24 @@ def write_part(folder: Path, data: Any, at: tuple[int, int] = (0, 0), **options:
 
 
 def _as_in(folder: Path, data: Any) -> Any:
-    """The data, a table with columns as the data set holds them."""
+    """The data, a table with columns as the data set holds them.
+
+    An index of str is a column there, since names of rows are what a file has, not a data set.
+    """
     if kind_of(data) != "table":
         return data
+    table = table_of(data, index_names=False)
     try:
         whole = open_file(_core.dataset_latest(file_name(folder)))
     except NotRecognisedError:  # it has no state yet
-        return data
+        return table if table.columns else data
     with whole:
-        table = fitted(data, whole) if isinstance(whole, Frame) else None
-    return table if table and table.columns else data
+        if len(table.columns) > whole.shape[1]:  # which has no column for the index
+            table = table_of(data)
+            if table.row_names is not None:
+                tell(_NO_NAMES)
+        table = fitted(table, whole) if isinstance(whole, Frame) else table
+    return table if table.columns else data
 
 
 def commit(

@@ -21,8 +21,8 @@ class Index(NamedTuple):
     attrs: dict[str, Any]
 
 
-def of_frame(index: Any, known: Collection[str]) -> Index:
-    """What keeps the index of a table with columns of these labels.
+def of_frame(index: Any, known: Collection[str], as_names: bool = True) -> Index:
+    """What keeps the index of a table with columns of these labels; str as names of rows, if asked.
 
     One of integers without a name, which tells no more than which rows of another table were kept,
     is not stored.
@@ -30,7 +30,7 @@ def of_frame(index: Any, known: Collection[str]) -> Index:
     named = any(name is not None for name in index.names)
     if not named and (len(index) == 0 or getattr(index.dtype, "kind", "O") in "iu"):
         return Index(None, [], {})
-    if index.nlevels == 1 and index.inferred_type == "string" and not index.hasnans:
+    if as_names and index.nlevels == 1 and index.inferred_type == "string" and not index.hasnans:
         attrs = {} if index.name is None else {NAME: str(index.name)}
         return Index(to_core(index, "the index"), [], attrs)
     columns: list[tuple[str, Any]] = []

@@ -47,8 +47,8 @@ class Table(NamedTuple):
     row_names: _core.Names | None = None
 
 
-def table_of(data: Any) -> Table:
-    """What a table, as `given.kind_of` calls it, holds."""
+def table_of(data: Any, index_names: bool = True) -> Table:
+    """What a table, as `given.kind_of` calls it, holds; an index of str as names, or a column."""
     if isinstance(data, Table):
         return data
     if isinstance(data, np.ndarray):
@@ -62,7 +62,7 @@ def table_of(data: Any) -> Table:
         return Table([as_column(values, str(label)) for label, values in data.items()], {})
     if hasattr(data, "iloc"):
         labels = [str(label) for label in data.columns]
-        index = pandas_index.of_frame(data.index, labels)
+        index = pandas_index.of_frame(data.index, labels, index_names)
         columns = [as_column(values, label) for label, values in index.columns]
         columns += [as_column(data.iloc[:, k], label) for k, label in enumerate(labels)]
         attrs = attributes.storable(getattr(data, "attrs", {}), "the attributes of the DataFrame")
@@ -148,9 +148,8 @@ def missing_like(column: StoredColumn, meaning: Meaning, dtype: np.dtype[Any]) -
     )
 
 
-def fitted(data: Any, frame: Any) -> Table:
+def fitted(table: Table, frame: Any) -> Table:
     """A table with its cells as the columns of a frame hold them, where that loses nothing."""
-    table = table_of(data)
     likes = zip(table.columns, frame._labels, frame._meanings, frame._dtypes, strict=False)
     columns = [
         _as_stored(column, meaning, dtype) if column.label == label else column
