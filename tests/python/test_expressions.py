@@ -200,6 +200,13 @@ def test_conditions_that_are_nested_deeply(f):
             deep = (deep & (f.c.age >= 0)) if k % 2 else (deep | (f.c.age == k))
 
 
+def test_columns_of_conditions_say_what_they_have(f):
+    for name, wanted in (("isna", "is_missing"), ("notnull", "~column"), ("str", "scan"), ("is_in", "isin")):
+        with pytest.raises(AttributeError, match=wanted):
+            getattr(f.c.age, name)
+    assert not hasattr(f.c.age, "__len__")
+
+
 def test_polars_scans(f, data):
     whole = f.to_polars()
     lazy = dp.scan(f)

@@ -129,6 +129,25 @@ def test_some_columns_keep_the_index(there):
                 pd.testing.assert_frame_equal(got, want, check_freq=False, check_index_type=False)
 
 
+def test_series_with_different_indexes_are_not_put_side_by_side(there):
+    a, b = pd.Series([1, 2], index=[5, 6]), pd.Series([3, 4], index=[6, 5])
+    with pytest.raises(ValueError, match="'a' and 'b' have different indexes"):
+        there({"a": a, "b": b})
+    f = there(pd.DataFrame({"a": a, "b": b}))
+    assert (f["a"].tolist(), f["b"].tolist()) == ([1, 2], [4, 3])
+    f = there({"a": a, "b": a.copy(), "c": [7, 8], "d": b.to_numpy()})
+    assert [f[name].tolist() for name in f.columns] == [[1, 2], [1, 2], [7, 8], [3, 4]]
+
+
+def test_what_is_no_arrow_stream_is_told(there):
+    class Stream:
+        def __arrow_c_stream__(self, requested_schema=None):
+            return 5
+
+    with pytest.raises(dp.TypeMismatchError, match="a Stream of .* gives no Arrow stream"):
+        there(Stream())
+
+
 def test_what_no_column_holds_is_refused_by_name(tmp_path):
     tables = [
         pd.DataFrame({"bad": pd.Categorical([1, 2])}), pd.DataFrame({"bad": pd.period_range("2024", periods=1)}),

@@ -68,6 +68,17 @@ SPARSE = {
     **dict.fromkeys(("toarray", "todense", "A"), "use m[rows, cols], which is dense"),
     **dict.fromkeys(("tocsr", "tocsc", "tocoo"), "use m.to_scipy(format), or m.sparse[rows]"),
 }
+_SCAN = "conditions compare, and have isin, startswith and between; pydapple.scan(f) has all else"
+CONDITION = {
+    **dict.fromkeys(("isna", "isnull", "is_null"), "use is_missing()"),
+    **dict.fromkeys(("notna", "notnull", "is_not_null"), "use ~column.is_missing()"),
+    **dict.fromkeys(("is_in", "in_"), "use isin([...])"),
+    **dict.fromkeys(("starts_with", "prefix"), "use startswith(...)"),
+    "is_between": "use between(low, high)",
+    **dict.fromkeys(("eq", "ne", "lt", "le", "gt", "ge"), "use ==, !=, <, <=, > or >="),
+    **dict.fromkeys(("str", "dt", "contains", "endswith", "match", "lower", "upper", "abs", "year",
+                     "date", "cast", "astype", "sum", "mean", "map", "apply"), _SCAN),
+}  # fmt: skip
 PACKAGE = {
     **dict.fromkeys(
         ("read", "load", "read_csv", "read_npy", "scan_csv", "File", "DataFrame"),

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
+from .advice import CONDITION, no_attribute
 from .errors import AbsentError, InvalidArgumentError, TypeMismatchError
 from .search import value_text
 
@@ -145,6 +146,9 @@ class ColumnName:
     def is_nan(self) -> Condition:
         """NaN, which no comparison but ``!=`` finds."""
         return Condition(f"{self._name} nan")
+
+    def __getattr__(self, name: str) -> NoReturn:
+        raise no_attribute("a column of a condition", name, CONDITION)
 
     def __repr__(self) -> str:
         return f"<column {self._name} of a condition>"

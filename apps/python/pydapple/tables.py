@@ -59,6 +59,7 @@ def table_of(data: Any, index_names: bool = True) -> Table:
             )
         return Table([as_column(data[label], label) for label in data.dtype.names], {})
     if isinstance(data, Mapping):
+        _require_aligned(data)
         return Table([as_column(values, str(label)) for label, values in data.items()], {})
     if hasattr(data, "iloc"):
         labels = [str(label) for label in data.columns]
@@ -68,6 +69,18 @@ def table_of(data: Any, index_names: bool = True) -> Table:
         attrs = attributes.storable(getattr(data, "attrs", {}), "the attributes of the DataFrame")
         return Table(columns, {**attrs, **index.attrs}, index.names)
     return from_arrow(data)
+
+
+def _require_aligned(data: Mapping[Any, Any]) -> None:
+    """Raise where columns are of pandas, and the same row has other labels in another one."""
+    series = [(label, one) for label, one in data.items() if hasattr(one, "iloc")]
+    for label, one in series[1:]:
+        first, other = series[0][1].index, one.index
+        if other is not first and len(other) == len(first) and not other.equals(first):
+            raise InvalidArgumentError(
+                f"columns {series[0][0]!r} and {label!r} have different indexes: pandas.DataFrame "
+                "aligns their rows; to_numpy() of each leaves them as they are"
+            )
 
 
 def rows_of(data: Any) -> int:
@@ -86,6 +99,10 @@ def from_arrow(data: Any) -> Table:
         read, metadata = _core.read_arrow(stream)
     except TypeError as error:
         raise TypeMismatchError(str(error)) from None
+    except ValueError as error:
+        if isinstance(error, Error):
+            raise
+        raise TypeMismatchError(f"{name_of(data)} gives no Arrow stream: {error}") from None
     for label, cells, missing, described, of_column in read:
         meaning = Meaning(*described)
         gone = None if missing is None else missing.view(bool)
