@@ -113,3 +113,34 @@ def test_names_of_dtypes_in_npy_as_numpy_reads_them(tmp_path):
         m = dp.open(path)
         wanted = {"?": np.dtype("u1"), "e": np.dtype("f4")}.get(a.dtype.char, a.dtype)
         assert m.dtype == wanted and m[:].ravel().tolist() == a.astype(wanted).tolist()
+
+
+@pytest.mark.parametrize("name", ["t.parquet", "t.feather"])
+def test_pandas_finds_the_index_in_files_of_arrow(tmp_path, name):
+    pd = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    read = pd.read_parquet if name == "t.parquet" else pd.read_feather
+    def index_of(rows):
+        words, numbers = [f"r{k}" for k in range(rows)], np.arange(rows)
+        return (
+            pd.Index(words), pd.Index(words, name="who"), pd.Index(words, name="id"), pd.Index(numbers / 2),
+            pd.date_range("2020", periods=rows, freq="s", name="t"),
+            pd.MultiIndex.from_arrays([words, numbers % 7], names=["w", "n"]),
+        )  # fmt: skip
+
+    for index in (index_of(70_000)[0], *index_of(20)):  # more than a batch of rows, and fewer
+        columns = {"a": np.arange(len(index)), "id": np.arange(len(index)) % 7}
+        t = pd.DataFrame(columns, index=index)
+        for source in (t, None):
+            if source is None:
+                dp.write(tmp_path / "t.dbdf", t, overwrite=True)
+                source = dp.open(tmp_path / "t.dbdf")
+            dp.write(tmp_path / name, source, overwrite=True)
+            pd.testing.assert_frame_equal(read(tmp_path / name), t, check_freq=False)
+        dp.convert(tmp_path / name, tmp_path / "back.dbdf", overwrite=True)
+        pd.testing.assert_frame_equal(dp.open(tmp_path / "back.dbdf").to_pandas(), t, check_freq=False)
+        dp.convert(tmp_path / "t.dbdf", tmp_path / name, rows=slice(3, 9), columns=["a"], overwrite=True)
+        got = read(tmp_path / name)
+        assert got["a"].tolist() == list(range(3, 9))
+        if index.nlevels == 1 and isinstance(index[0], str):
+            assert got.index.tolist() == index[3:9].tolist()

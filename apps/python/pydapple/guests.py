@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from . import _core, keys
+from . import _core, keys, pandas_index
 from .absent import Absent, absent_code
 from .attributes import Attributes, of_json, pandas_metadata, tell, to_json
 from .errors import (
@@ -166,8 +166,8 @@ def save(
     require_new(path, overwrite)
     part = keys.span(rows, opened.shape[0], "row")
     noted = opened.attrs if attrs is None else of_json(to_json(attrs))
-    if opened.row_names:
-        tell(f"{guest} keeps no names of rows")
+    if guest == "npz" and opened.row_names:
+        tell("npz keeps no names of rows")
     if isinstance(opened, Matrix) and opened.col_names:
         tell(f"{guest} keeps no names of the columns of a matrix")
     write: Callable[[str], None]
@@ -259,11 +259,18 @@ def _arrow_writer(
 
     if isinstance(columns, (slice, range, tuple)):
         columns = list(keys.span(columns, opened.shape[1], "column"))
+    names = opened.row_names
+    if names is not None:
+        label, attrs = pandas_index.of_names(attrs, opened.labels)
     stream = opened._stream(slice(rows.start, rows.stop), columns, attrs=attrs)
     batches = pa.RecordBatchReader.from_stream(stream)
     schema = batches.schema
+    if names is not None:
+        schema = schema.append(pa.field(label, pa.large_string()))
+    notes = {**(schema.metadata or {}), **pandas_index.to_metadata(attrs, schema.names)}
     if guest == "parquet":
-        schema = schema.with_metadata({**(schema.metadata or {}), **pandas_metadata(attrs)} or None)
+        notes |= pandas_metadata(attrs)
+    schema = schema.with_metadata(notes or None)
 
     def write(path: str) -> None:
         if guest == "parquet":
@@ -272,8 +279,13 @@ def _arrow_writer(
             writer = pq.ParquetWriter(path, schema)
         else:
             writer = pa.ipc.new_file(path, schema)
+        begin = rows.start
         with stream.raising(), writer:
             for batch in batches:
-                writer.write_batch(batch)
+                arrays, end = batch.columns, begin + batch.num_rows
+                if names is not None:
+                    arrays = [*arrays, pa.array(names[begin:end], pa.large_string())]
+                writer.write_batch(pa.record_batch(arrays, schema=schema))
+                begin = end
 
     return write

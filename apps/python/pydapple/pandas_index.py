@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
@@ -37,13 +38,43 @@ def of_frame(index: Any, known: Collection[str], as_names: bool = True) -> Index
     pairs = []
     for k, given in enumerate(index.names):
         name = None if given is None else str(given)
-        taken = {*known, *(label for label, _ in columns)}
-        label = f"__index_level_{k}__" if name is None or name in taken else name
-        while label in taken:
-            label += "_"
+        label = _label(name, k, {*known, *(label for label, _ in columns)})
         columns.append((label, index.get_level_values(k)))
         pairs.append([label, name])
     return Index(None, columns, {COLUMNS: pairs})
+
+
+def _label(name: str | None, level: int, taken: Collection[str]) -> str:
+    """What the column of a level of an index is called."""
+    label = f"__index_level_{level}__" if name is None or name in taken else name
+    while label in taken:
+        label += "_"
+    return label
+
+
+def of_names(attrs: Attributes, known: Collection[str]) -> tuple[str, dict[str, Any]]:
+    """The label of a column that has the names of rows, and attributes that tell so."""
+    name = attrs.get(NAME)
+    label = _label(name if isinstance(name, str) else None, 0, known)
+    kept = {key: value for key, value in attrs.items() if key != NAME}
+    return label, {**kept, COLUMNS: [[label, name]]}
+
+
+def to_metadata(attrs: Attributes, known: Sequence[str]) -> dict[bytes, bytes]:
+    """What makes pandas find the index in a file of Parquet or Arrow with columns of these labels.
+
+    Nothing where pandas noted it itself.
+    """
+    found = [] if "pandas" in attrs else labels(attrs, known)
+    if not found:
+        return {}
+    columns = [
+        {"name": name, "field_name": label, "pandas_type": "empty", "numpy_type": "object",
+         "metadata": None}
+        for label, name in _columns(attrs)
+    ]  # fmt: skip
+    note = {"index_columns": found, "column_indexes": [], "columns": columns}
+    return {b"pandas": json.dumps(note).encode()}
 
 
 def _columns(attrs: Attributes) -> list[tuple[str, Any]]:
