@@ -144,7 +144,7 @@ def test_what_is_no_arrow_stream_is_told(there):
         def __arrow_c_stream__(self, requested_schema=None):
             return 5
 
-    with pytest.raises(dp.TypeMismatchError, match="a Stream of .* gives no Arrow stream"):
+    with pytest.raises(dp.TypeMismatchError, match="gives no Arrow stream"):
         there(Stream())
 
 
