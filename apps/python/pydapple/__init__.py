@@ -11,7 +11,7 @@ Start with `open`, which gives a `Matrix` or a `Frame`, and `write`.
 
 from typing import Any as _Any
 
-from . import dataset
+from . import dataset, singlecell
 from ._core import Block
 from .advice import PACKAGE as _PACKAGE
 from .advice import no_attribute as _no_attribute
@@ -106,6 +106,7 @@ __all__ = [
     "read_anndata",
     "repair",
     "scan",
+    "singlecell",
     "unpack_collection",
     "verify",
     "write",

@@ -328,6 +328,11 @@ def encode_words(
 def multiply(
     matrix: Matrix, x: NDArray[np.float64], transposed: bool, absent: int, threads: int | None, /
 ) -> NDArray[np.float64]: ...
+def add_counts(
+    matrix: Matrix, begin: int, end: int, absent: int, target: float, log1p: bool,
+    masks: NDArray[np.float64], tops: list[int], genes: NDArray[np.float64],
+    cells: NDArray[np.float64], /,
+) -> None: ...  # fmt: skip
 def find(
     matrix: Matrix, what: str, name: str, low: Any, high: Any, absent: int, nonzero: bool,
     threads: int | None, /,

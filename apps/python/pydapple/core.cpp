@@ -11,6 +11,7 @@ NB_MODULE(_core, m) {
   pydapple::bind_matrix(m);
   pydapple::bind_block(m);
   pydapple::bind_products(m);
+  pydapple::bind_gene_counts(m);
   pydapple::bind_search(m);
   pydapple::bind_words(m);
   pydapple::bind_frame(m);

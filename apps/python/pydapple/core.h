@@ -177,6 +177,7 @@ void bind_errors(nb::module_& m);
 void bind_files(nb::module_& m);
 void bind_remote(nb::module_& m);
 void bind_frame(nb::module_& m);
+void bind_gene_counts(nb::module_& m);
 void bind_matrix(nb::module_& m);
 void bind_names(nb::module_& m);
 void bind_products(nb::module_& m);
