@@ -29,15 +29,18 @@ const FormatInfo& named_format(const Destination& destination) {
   }
 }
 
-/// About how many bytes `part` takes where every cell is written; 0 for formats that store few
-/// cells as few. As text, a digit and a delimiter.
+/// About how many bytes `part` takes where every cell is written, or, in formats that store few
+/// cells as few, where none is. As text, a digit and a delimiter.
 std::uint64_t expected_bytes(const std::variant<Matrix, Frame>& in, const Selection& part,
                              const FormatInfo& format, const ConvertOptions& options) {
-  for (const std::string_view name : {"dbdf", "daphne", "btable", "mtx"}) {
-    if (format.name == name) return 0;
-  }
+  constexpr double kMost = 9e18;
+  constexpr std::pair<std::string_view, double> kEmptyRow[] = {
+      {"dbdf", 0}, {"mtx", 0}, {"btable", 4}, {"daphne", 8}};
   const BlockedObject& object = base(in);
   const double rows = static_cast<double>(part.rows.value_or(Range{0, object.rows()}).size());
+  for (const auto& [name, bytes] : kEmptyRow) {
+    if (format.name == name) return static_cast<std::uint64_t>(std::min(rows * bytes, kMost));
+  }
   const std::uint64_t cols = part.cols ? part.cols->size() : object.cols();
   const auto cell = [&](ValueType type) {
     const bool text = format.name == "csv" || format.name == "futhark-text";
@@ -51,7 +54,6 @@ std::uint64_t expected_bytes(const std::variant<Matrix, Frame>& in, const Select
       row += cell(object.column_type(part.cols ? (*part.cols)[i] : i));
     }
   }
-  constexpr double kMost = 9e18;
   return static_cast<std::uint64_t>(std::min(rows * row, kMost));
 }
 
