@@ -6,7 +6,9 @@
 #include <fstream>
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "dapple/dapple.h"
@@ -77,7 +79,7 @@ struct Forgery {
   void write(const std::filesystem::path& path) const {
     const auto header = detail::dbdf::emit_header(schema);
     impl::StateHead head;
-    head.number = 1;
+    head.number = impl::state_number(path.filename().string());
     const auto tables = impl::emit_tables(head, header, parts, {}, {}, {});
     detail::EntryTable table;
     for (const detail::Entry& entry : entries) table.push_back(entry);
@@ -230,4 +232,118 @@ TEST_CASE("dataset: a writer whose number was collected while it slept starts ag
   CHECK(state.rows == 12);
   CHECK(state.parts == 4);
   CHECK(all_cells(set) == counted_from(0, 48));
+}
+
+TEST_CASE("dataset: what only has the name of a state is an error for all, and nobody waits") {
+  const TempDir folder;
+  const auto set = folder / "set";
+  dataset::append(set, rows_from(folder, 0, 3, 4), quick());
+  dataset::append(set, rows_from(folder, 12, 3, 4), quick());
+  const auto rows = rows_from(folder, 24, 3, 4);
+  Errc code = Errc::corrupt;
+  std::string last = "dataset-9";
+  SUBCASE("a copy of an older state") { std::filesystem::copy_file(set / "dataset-1", set / last); }
+  SUBCASE("a link to a state") { std::filesystem::create_symlink("dataset-2", set / last); }
+  SUBCASE("the last number of all") {
+    last = "dataset-18446744073709551615";
+    std::filesystem::copy_file(set / "dataset-2", set / last);
+  }
+  SUBCASE("a state after which no number is left") {
+    last = "dataset-18446744073709551615";
+    Forgery(set / "dataset-2").write(set / last);
+  }
+  SUBCASE("a matrix") { MatrixWriter::create(set / last, 3, 4, ValueType::f64).finish(); }
+  SUBCASE("text") { std::ofstream(set / last) << std::string(200, '1') << ",2\n"; }
+  SUBCASE("an empty file") { std::ofstream(set / last); }
+  SUBCASE("a link to nothing") {
+    std::filesystem::create_symlink("nothing", set / last);
+    code = Errc::io;
+  }
+  const std::function<void()> calls[] = {[&] { all_cells(set); },
+                                         [&] { open(set); },
+                                         [&] { dataset::append(set, rows, quick()); },
+                                         [&] { dataset::log(set); },
+                                         [&] { dataset::compact(set, 1 << 20, quick()); },
+                                         [&] { dataset::collect(set, {.keep = 1, .grace_s = 0}); }};
+  for (const auto& call : calls) {
+    const Error e = required_error(error_of(call));
+    CHECK(e.code() == code);
+    CHECK(e.file() == (set / last).string());
+  }
+  CHECK(all_cells(set / "dataset-2") == counted_from(0, 24));
+  std::filesystem::remove(set / last);
+  CHECK(all_cells(set) == counted_from(0, 24));
+}
+
+TEST_CASE("dataset: parts that are refused are removed again") {
+  const TempDir folder;
+  const auto set = folder / "set";
+  const auto parts = [&] {
+    std::size_t n = 0;
+    for (const auto& file : std::filesystem::directory_iterator(set)) {
+      n += file.path().filename().string().starts_with("part-");
+    }
+    return n;
+  };
+  dataset::append(set, rows_from(folder, 0, 3, 4), quick());
+  dataset::append(set, rows_from(folder, 12, 3, 4), quick());
+  const auto code = [&](const auto& call) { return required_error(error_of(call)).code(); };
+  CHECK(code([&] { dataset::append(set, rows_from(folder, 0, 3, 5), quick()); }) ==
+        Errc::invalid_argument);
+  CHECK(code([&] {
+          dataset::append(set, rows_from(folder, 0, 3, 4), quick(), BlockPos{5, 0});
+        }) == Errc::invalid_argument);
+  CHECK(parts() == 2);
+  // Others compact the same parts while this call writes.
+  ConvertOptions slow = quick();
+  bool first = true;
+  slow.progress = [&](std::uint64_t, std::uint64_t) {
+    if (std::exchange(first, false)) dataset::compact(set, 1 << 20, quick());
+  };
+  CHECK(code([&] { dataset::compact(set, 1 << 20, slow); }) == Errc::invalid_argument);
+  CHECK(!first);
+  CHECK(parts() == 3);
+  CHECK(dataset::append(set, rows_from(folder, 24, 3, 4), quick(), BlockPos{6, 0}).rows == 9);
+  CHECK(parts() == 4);
+  CHECK(all_cells(set) == counted_from(0, 36));
+}
+
+TEST_CASE("dataset: verify lists every part that is gone") {
+  const TempDir folder;
+  const auto set = folder / "set";
+  std::set<std::string> gone;
+  for (int i = 0; i < 3; ++i) dataset::append(set, rows_from(folder, 12 * i, 3, 4), quick());
+  for (const auto& file : std::filesystem::directory_iterator(set)) {
+    if (file.path().filename().string().starts_with("part-")) gone.insert(file.path().string());
+  }
+  REQUIRE(gone.size() == 3);
+  gone.erase(gone.begin());
+  for (const std::string& part : gone) std::filesystem::remove(part);
+  for (const Level level : {Level::structure, Level::payload}) {
+    std::set<std::string> found;
+    for (const Error& finding : verify(set, level).findings) {
+      CHECK(finding.code() == Errc::io);
+      CHECK(found.insert(finding.file()).second);  // once each
+    }
+    CHECK(found == gone);
+  }
+}
+
+TEST_CASE("dataset: a part of 2^40 rows is tiled at once") {
+  const TempDir folder;
+  const std::uint64_t rows = (std::uint64_t{1} << 40) + 1;
+  {
+    WriteOptions options;
+    options.tile = TileShape{~std::uint32_t{0}, 1};
+    options.sync = false;
+    auto writer =
+        MatrixWriter::create(folder / "empty.dbdf", rows, 1, ValueType::u8, options, Storage::csr);
+    writer.finish();
+  }
+  for (int i = 0; i < 2; ++i) {
+    dataset::append(folder / "set", open(folder / "empty.dbdf"), quick());
+  }
+  const Matrix m = Matrix::open(folder / "set");
+  CHECK(m.rows() == 2 * rows);
+  CHECK(matrix_stats(m).count == 2 * rows);
 }

@@ -35,7 +35,7 @@ class Bucket final : public ObjectStore {
     return found == objects.end() ? nullptr : std::make_shared<const Object>(found->second);
   }
   std::vector<std::string> list(const std::string& folder) const override {
-    std::vector<std::string> names;
+    std::vector<std::string> names = also_listed;
     for (const auto& [name, bytes] : objects) {
       if (!name.starts_with(folder)) continue;
       const std::string inside = name.substr(folder.size());
@@ -45,6 +45,7 @@ class Bucket final : public ObjectStore {
   }
 
   std::map<std::string, Bytes> objects;
+  std::vector<std::string> also_listed;
   mutable std::vector<std::string> asked;
 
  private:
@@ -152,4 +153,18 @@ TEST_CASE("object store: what is not there, and members of collections") {
   options.array = "../c.dds/X";
   CHECK(error_of_reading(bucket, "c.dds", options)->code() == Errc::invalid_argument);
   CHECK(error_of_reading(nullptr, "c.dds")->code() == Errc::invalid_argument);
+}
+
+TEST_CASE("object store: a state that is listed and never found is an error, not waited for") {
+  const test::TempDir dir;
+  make_set(dir);
+  const auto bucket = std::make_shared<Bucket>(dir / "far");
+  bucket->also_listed = {"dataset-9"};
+  const Error missing = test::required_error(error_of_reading(bucket, "set"));
+  CHECK(missing.code() == Errc::io);
+  CHECK(missing.file() == "set/dataset-9");
+  bucket->objects["set/dataset-9"] = bucket->objects["set/dataset-2"];
+  const Error renamed = test::required_error(error_of_reading(bucket, "set"));
+  CHECK(renamed.code() == Errc::corrupt);
+  CHECK(renamed.file() == "set/dataset-9");
 }

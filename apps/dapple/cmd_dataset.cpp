@@ -20,14 +20,14 @@ namespace {
 struct Wanted {
   std::string action, folder;
   std::vector<std::string> files;
-  BlockPos at{};
-  bool has_at = false;
+  std::optional<BlockPos> at;
   dataset::CommitOptions commit;
   dataset::CollectOptions collect;
   std::uint64_t small = 64 << 20;
   WriteFlags write;
   ConvertOptions options;
   Input input;
+  std::vector<std::pair<std::string_view, std::string_view>> given;  // flags, actions they are for
 };
 
 std::string_view name(DatasetAction action) {
@@ -78,13 +78,8 @@ DatasetState run_create(Wanted& wanted, const Console& console) {
 DatasetState run_append(Wanted& wanted, const Console& console) {
   DatasetState state;
   for (const std::string& file : wanted.files) {
-    const auto rows = open_file(wanted, file, console);
-    if (wanted.has_at) {
-      const DatasetPart part = dataset::write_part(wanted.folder, rows, wanted.at, wanted.options);
-      state = dataset::commit(wanted.folder, {&part, 1}, wanted.commit);
-    } else {
-      state = dataset::append(wanted.folder, rows, wanted.options);
-    }
+    state =
+        dataset::append(wanted.folder, open_file(wanted, file, console), wanted.options, wanted.at);
   }
   return state;
 }
@@ -95,7 +90,7 @@ DatasetState run_commit(Wanted& wanted, const Console&) {
     const std::size_t mark = place.rfind('@');
     if (mark == std::string::npos) {
       throw UsageError(
-          fmt::format("commit takes parts as NAME@ROW,COL, such as part-0123.dbdf@4096,0, not '{}'",
+          fmt::format("commit takes parts as NAME@ROW,COL, such as part-N.dbdf@4096,0, not '{}'",
                       printable(place)));
     }
     const auto [row, col] =
@@ -125,51 +120,88 @@ int run_gc(const Wanted& wanted, Console& console) {
 }
 
 void add_flags(Command& command, Wanted& wanted) {
+  const auto given = [&wanted](std::string_view flag, std::string_view actions) {
+    wanted.given.emplace_back(flag, actions);
+  };
   command.section("where parts go");
   command.option(
       "--at", "ROW,COL",
-      [&](const std::string& text) {
+      [&wanted, given](const std::string& text) {
         const auto [row, col] = parse_pair("--at", text, ',', "ROW,COL");
-        wanted.at = {row, col};
-        wanted.has_at = true;
+        wanted.at = BlockPos{row, col};
+        given("--at", "append");
       },
       "append: the first cell of the part; below all rows unless given");
   command.option(
       "--rows", "N",
-      [&](const std::string& text) {
+      [&wanted, given](const std::string& text) {
         wanted.commit.rows = parse_number("--rows", text, 0, ~std::uint64_t{0});
+        given("--rows", "create, commit");
       },
       "create, commit: the data set has at least N rows");
   command.option(
       "--cols", "N",
-      [&](const std::string& text) {
+      [&wanted, given](const std::string& text) {
         wanted.commit.cols = parse_number("--cols", text, 0, ~std::uint64_t{0});
+        given("--cols", "create, commit");
       },
       "create, commit: a matrix has at least N columns");
-  command.flag("--whole", wanted.commit.whole, "commit: every cell must be in a part");
+  command.flag(
+      "--whole",
+      [&wanted, given] {
+        wanted.commit.whole = true;
+        given("--whole", "commit");
+      },
+      "commit: every cell must be in a part");
   command.section("what goes");
   command.option(
       "--small", "BYTES",
-      [&](const std::string& text) {
+      [&wanted, given](const std::string& text) {
         wanted.small = parse_number("--small", text, 1, ~std::uint64_t{0});
+        given("--small", "compact");
       },
       "compact: the parts to put together have fewer bytes; 64 MiB unless given");
   command.option(
       "--keep", "N",
-      [&](const std::string& text) {
+      [&wanted, given](const std::string& text) {
         wanted.collect.keep = parse_number("--keep", text, 1, ~std::uint64_t{0});
+        given("--keep", "gc");
       },
       "gc: the latest N states stay; 1 unless given");
   command.option(
       "--grace", "SECONDS",
-      [&](const std::string& text) {
+      [&wanted, given](const std::string& text) {
         wanted.collect.grace_s = parse_number("--grace", text, 0, 1u << 31);
+        given("--grace", "gc");
       },
       "gc: what is younger stays, since somebody may be using it; a week unless given");
-  bool& sync = wanted.commit.sync;
   command.section("how parts are written");
   command.flag(
-      "--no-sync", [&sync] { sync = false; }, "do not wait until the data is on storage");
+      "--no-sync",
+      [&wanted, given] {
+        wanted.commit.sync = false;
+        given("--no-sync", "create, append, commit, compact");
+      },
+      "do not wait until the data is on storage");
+}
+
+/// Throws UsageError for a flag that the action does not look at.
+void require_own_flags(const Wanted& wanted) {
+  const OpenOptions& reading = wanted.input.options;
+  const bool reads = !reading.format.empty() || !reading.array.empty() || !reading.cache.empty() ||
+                     !reading.format_options.empty();
+  auto given = wanted.given;
+  const std::string_view shapes = wanted.write.kind ? "--kind" : wanted.write.first;
+  if (!shapes.empty()) given.emplace_back(shapes, "append, compact");
+  if (reads) given.emplace_back("a flag for reading files", "create, append");
+  for (const auto& [flag, actions] : given) {
+    if (actions.find(wanted.action) != std::string_view::npos) continue;
+    throw UsageError(fmt::format("{} is for {}, not for {}", flag, actions, wanted.action));
+  }
+  if (wanted.write.options.plain) throw UsageError("parts need an index; drop --plain");
+  if (wanted.at && wanted.files.size() > 1) {
+    throw UsageError("--at is the place of one file; append the others by commands of their own");
+  }
 }
 
 int run_dataset(const Arguments& arguments, Console& console) {
@@ -201,6 +233,7 @@ int run_dataset(const Arguments& arguments, Console& console) {
   if (wanted.action == "create" && wanted.files.size() > 1) {
     throw UsageError("create takes one file, whose columns the data set gets");
   }
+  require_own_flags(wanted);
   if (wanted.action == "log") return run_log(wanted, console);
   if (wanted.action == "gc") return run_gc(wanted, console);
   using Run = DatasetState (*)(Wanted&, const Console&);

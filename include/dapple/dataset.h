@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 #include <variant>
@@ -84,9 +85,9 @@ DatasetState commit(const std::filesystem::path& folder, std::span<const Dataset
                     const CommitOptions& options = {});
 
 /// Writes `rows` as a part, and commits it below all rows, and below those that others append
-/// meanwhile.
+/// meanwhile; or with its first cell at `at`. A part that is refused is removed.
 DatasetState append(const std::filesystem::path& folder, const std::variant<Matrix, Frame>& rows,
-                    const ConvertOptions& options = {});
+                    const ConvertOptions& options = {}, std::optional<BlockPos> at = {});
 
 /// Puts parts of fewer than `small` bytes together into parts with the tiles of a fresh file, where
 /// they fill a rectangle. Parts that are committed meanwhile stay. Throws invalid_argument when

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 #include <string>
 #include <system_error>
 #include <tuple>
@@ -14,6 +15,7 @@
 #include "lib/dbdf/write/retile.h"
 #include "lib/io/hash.h"
 #include "lib/io/local/local_file.h"
+#include "lib/object/make_object.h"
 #include "lib/object/store.h"
 
 namespace dapple {
@@ -26,9 +28,9 @@ namespace {
 /// form one regular tiling. Otherwise as many cuts of one size.
 std::uint32_t fitting(std::uint64_t n, std::uint32_t wanted) {
   if (n <= wanted) return static_cast<std::uint32_t>(n);
-  for (std::uint32_t d = 0; d <= wanted / 2; ++d) {
+  for (std::uint32_t d = 0; d <= std::min(wanted / 2, 1u << 16); ++d) {
     if (n % (wanted - d) == 0) return wanted - d;
-    if (n % (wanted + d) == 0) return wanted + d;
+    if (d <= ~wanted && n % (wanted + d) == 0) return wanted + d;
   }
   const std::uint64_t cuts = (n - 1) / wanted + 1;
   return static_cast<std::uint32_t>((n - 1) / cuts + 1);
@@ -79,6 +81,32 @@ DatasetPart write_selection(const std::filesystem::path& folder,
   convert(data, selection, path, how);
   return part_at(path, id, at);
 }
+
+/// Parts that were written to become those of the next state. Removed again, unless they did, or it
+/// cannot be told whether they did: nobody else knows of them.
+struct Written {
+  const std::filesystem::path& folder;
+  std::vector<DatasetPart> parts{};
+  bool kept = false;
+
+  ~Written() {
+    std::error_code none;
+    for (const DatasetPart& part : parts) {
+      if (!kept) std::filesystem::remove(folder / part.name, none);
+    }
+  }
+
+  template <class Make>
+  DatasetState become(const Make& state) {
+    kept = true;
+    try {
+      return state();
+    } catch (const Error& e) {
+      kept = e.code() != Errc::invalid_argument;  // refused before a state was made
+      throw;
+    }
+  }
+};
 
 /// Neighbouring parts that fill a rectangle.
 struct Group {
@@ -172,12 +200,13 @@ DatasetPart find_part(const std::filesystem::path& folder, const std::string& na
 }
 
 DatasetState append(const std::filesystem::path& folder, const std::variant<Matrix, Frame>& rows,
-                    const ConvertOptions& options) {
-  const DatasetPart part = write_part(folder, rows, {0, 0}, options);
+                    const ConvertOptions& options, std::optional<BlockPos> at) {
+  detail::Written written{folder};
+  written.parts.push_back(write_part(folder, rows, at.value_or(BlockPos{0, 0}), options));
   CommitOptions how;
-  how.below = true;
+  how.below = !at;
   how.sync = options.write.sync;
-  return commit(folder, {&part, 1}, how);
+  return written.become([&] { return commit(folder, written.parts, how); });
 }
 
 std::filesystem::path latest(const std::filesystem::path& folder) {
@@ -190,12 +219,13 @@ TileShape part_tile(std::uint64_t rows, std::uint64_t cols) {
 
 DatasetState compact(const std::filesystem::path& folder, std::uint64_t small,
                      const ConvertOptions& options) {
-  const auto object = open(impl::latest_state(folder));
-  const auto state = detail::store_in(object);
+  const auto state = impl::find_latest(folder);
+  if (state == nullptr) impl::latest_state(folder);  // throws
+  const auto object = detail::make_object(state);
   const auto groups = detail::groups_to_compact(*state, small);
   if (groups.empty()) return impl::described(*state);
   const detail::Source whole(state, {}, options);
-  std::vector<DatasetPart> parts;
+  detail::Written written{folder};
   std::vector<impl::Id> replaced;
   for (const detail::Group& group : groups) {
     const Region& cells = group.cells;
@@ -210,21 +240,20 @@ DatasetState compact(const std::filesystem::path& folder, std::uint64_t small,
       const detail::Source part(state, selection, options);
       how.write.tile = detail::tile_of_group(whole, part, cells);
     }
-    parts.push_back(detail::write_selection(folder, object, selection,
-                                            {cells.rows.begin, cells.cols.begin}, how));
+    written.parts.push_back(detail::write_selection(folder, object, selection,
+                                                    {cells.rows.begin, cells.cols.begin}, how));
     replaced.insert(replaced.end(), group.parts.begin(), group.parts.end());
   }
   const std::string prefix = impl::prefix_of(folder);
-  return impl::make_state(folder, DatasetAction::compact, options.write.sync,
-                          [&](const detail::Store* latest) {
-                            if (latest == nullptr) impl::latest_state(folder);  // throws
-                            auto draft = std::make_unique<impl::Draft>(*latest, replaced);
-                            for (const DatasetPart& part : parts) {
-                              draft->add(impl::record_of(part), prefix);
-                            }
-                            draft->require_apart(prefix);
-                            return draft;
-                          });
+  const auto draft = [&](const detail::Store* latest) {
+    if (latest == nullptr) impl::latest_state(folder);  // throws
+    auto made = std::make_unique<impl::Draft>(*latest, replaced);
+    for (const DatasetPart& part : written.parts) made->add(impl::record_of(part), prefix);
+    made->require_apart(prefix);
+    return made;
+  };
+  return written.become(
+      [&] { return impl::make_state(folder, DatasetAction::compact, options.write.sync, draft); });
 }
 
 }  // namespace dataset

@@ -24,10 +24,11 @@ std::shared_ptr<ByteSource> open_dataset(const std::filesystem::path& folder,
   for (;;) {
     const std::filesystem::path state = dataset::latest_state(folder);
     try {
-      return LocalFile::open(state, options.guard);
+      auto file = LocalFile::open(state, options.guard);
+      dataset::require_state(*file);
+      return file;
     } catch (const Error& e) {  // it was collected: there is a later one
-      std::error_code none;
-      if (e.code() != Errc::io || std::filesystem::exists(state, none)) throw;
+      if (e.code() != Errc::io || !dataset::is_gone(state)) throw;
     }
   }
 }
@@ -97,7 +98,7 @@ SourcePtr open_in_store(const std::shared_ptr<const ObjectStore>& store, const s
     return find_in_store(store, folder + file, cache);
   };
   if (auto source = find_in_folder(folder.ends_with(".dds/"), options, find)) return source;
-  for (;;) {
+  for (std::string before;;) {
     const std::vector<std::string> names = store->list(folder);
     const std::string state = dataset::latest_of(names);
     if (names.empty()) throw_io(name, "open", ENOENT);
@@ -106,8 +107,12 @@ SourcePtr open_in_store(const std::shared_ptr<const ObjectStore>& store, const s
                   "the folder holds no data set, no Zarr hierarchy, and no member of a collection "
                   "that was asked for");
     }
-    if (auto source = find(state))
-      return source;  // otherwise it was collected: there is a later one
+    if (auto source = find(state)) {
+      dataset::require_state(*source);
+      return source;
+    }
+    if (state == before) throw_io(folder + state, "open", ENOENT);
+    before = state;  // it was collected: there is a later one
   }
 }
 

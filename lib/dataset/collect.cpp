@@ -97,6 +97,8 @@ dataset::Collected dataset::collect(const std::filesystem::path& folder,
                                     const CollectOptions& options) {
   namespace impl = detail::dataset;
   Collected removed;
+  // States are not removed in favour of one that cannot be opened.
+  if (impl::find_latest(folder) == nullptr) impl::latest_state(folder);  // throws
   impl::remove_states(folder, options, removed);
   const auto old = impl::old_parts(folder, options.grace_s);
   std::vector<impl::Id> doomed;

@@ -67,11 +67,6 @@ std::shared_ptr<const Store> open_number(const std::filesystem::path& folder,
 
 }  // namespace
 
-bool is_gone(const std::filesystem::path& path) {
-  std::error_code none;
-  return !std::filesystem::exists(path, none);
-}
-
 std::shared_ptr<const Store> find_latest(const std::filesystem::path& folder) {
   for (;;) {
     const auto numbers = list_states(folder);

@@ -26,9 +26,6 @@ using MakeDraft = std::function<std::unique_ptr<Draft>(const Store* latest)>;
 DatasetState make_state(const std::filesystem::path& folder, DatasetAction action, bool sync,
                         const MakeDraft& make);
 
-/// True when there is no file of this name.
-bool is_gone(const std::filesystem::path& path);
-
 PartRecord record_of(const DatasetPart& part);
 
 /// The folder's name, for names of files in it.

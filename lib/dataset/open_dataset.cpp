@@ -65,6 +65,19 @@ Driver make_driver(bool recodes) {
               what + "; open another state of the data set");
 }
 
+/// A state under the number of another, a copy or a link, would hide those in between, and whoever
+/// makes the one after it would find that it does not follow.
+void require_own_name(const ByteSource& file, std::uint64_t number) {
+  const std::string_view name = std::string_view(file.name()).substr(file.name().rfind('/') + 1);
+  const std::uint64_t named = state_number(name);
+  if (number == 0 || number == ~std::uint64_t{0} || (named != 0 && named != number)) {
+    throw Error(Errc::corrupt, file.name(), kNumberAt,
+                "this is state " + std::to_string(number) +
+                    " of the data set under another name; rename the file to dataset-" +
+                    std::to_string(number) + " if there is none, or else remove it");
+  }
+}
+
 }  // namespace
 
 std::vector<Detail> OpenState::details(const Store&) const {
@@ -93,6 +106,7 @@ std::shared_ptr<const Store> open_state(std::shared_ptr<ByteSource> file,
   auto state = std::make_unique<OpenState>();
   state->tables = std::make_shared<StateTables>(file);
   const StateTables& tables = *state->tables;
+  require_own_name(*file, tables.head().number);
   state->bytes_of_parts = tables.bytes_of_parts();
   std::uint64_t header = 0;
   Schema schema = dbdf::read_header(*memory_source(tables.header(), file->name()), header);
@@ -152,6 +166,12 @@ std::filesystem::path latest_state(const std::filesystem::path& folder) {
   if (!numbers.empty()) return state_path(folder, numbers.back());
   throw Error(Errc::not_recognised, folder.string(), std::nullopt,
               "the folder holds no data set; one has files named dataset-1, dataset-2 and so on");
+}
+
+bool is_gone(const std::filesystem::path& path) {
+  std::error_code none;
+  return std::filesystem::symlink_status(path, none).type() ==
+         std::filesystem::file_type::not_found;
 }
 
 }  // namespace dapple::detail::dataset

@@ -52,4 +52,8 @@ std::filesystem::path state_path(const std::filesystem::path& folder, std::uint6
 /// The latest state of the folder. Throws not_recognised when there is none.
 std::filesystem::path latest_state(const std::filesystem::path& folder);
 
+/// True when nothing has this name any more. A link to nothing, and a name that may not be looked
+/// at, are there: whoever waits for a later state would wait for ever.
+bool is_gone(const std::filesystem::path& path);
+
 }  // namespace dapple::detail::dataset

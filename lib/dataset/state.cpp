@@ -19,9 +19,9 @@ constexpr std::uint64_t kStateVersion = 1;
 constexpr std::string_view kPrefix = "part-", kEnding = ".dbdf";
 
 namespace head_of {
-constexpr std::size_t tag = 0, version = 8, number = 16, write_id = 24, time = 40, action = 48,
-                      header = 56, parts = 64, maps = 72, doomed = 80, tables = 88, writes = 96,
-                      reserved = 104, hash = 120;
+constexpr std::size_t tag = 0, version = 8, number = kNumberAt, write_id = 24, time = 40,
+                      action = 48, header = 56, parts = 64, maps = 72, doomed = 80, tables = 88,
+                      writes = 96, reserved = 104, hash = 120;
 }
 namespace part_at {
 constexpr std::size_t id = 0, bytes = 16, body = 24, header_hash = 32, trailer_hash = 40, row = 48,
@@ -108,10 +108,14 @@ bool starts_like_state(std::span<const std::byte> head) noexcept {
   return head.size() >= 8 && std::memcmp(head.data(), kTag, 8) == 0;
 }
 
+void require_state(const ByteSource& file) {
+  if (file.size() < kHead) fail(file, file.size(), "the state of the data set was cut off");
+  if (!starts_like_state(file.bytes(0, kHead))) fail(file, 0, "this is no state of a data set");
+}
+
 StateTables::StateTables(std::shared_ptr<const ByteSource> file) : file_(std::move(file)) {
-  if (file_->size() < kHead) fail(*file_, file_->size(), "the state of the data set was cut off");
+  require_state(*file_);
   const std::byte* const p = file_->at(0, kHead);
-  if (!starts_like_state({p, kHead})) fail(*file_, 0, "this is no state of a data set");
   if (xxh3({p, head_of::hash}) != load<std::uint64_t>(p, head_of::hash)) {
     fail(*file_, 0, "the head of the state does not match its hash");
   }

@@ -19,6 +19,7 @@
 namespace dapple::detail::dataset {
 
 inline constexpr char kTag[9] = "DPL-DSET";
+inline constexpr std::size_t kNumberAt = 16;  // where a state has its number
 inline constexpr std::size_t kHead = 128, kPartRecord = 128, kMapRecord = 32, kIdBytes = 16;
 
 /// An entry's offset is the number of its part, and below that the byte of the part.
@@ -108,6 +109,8 @@ class StateTables {
 
 /// True for the first bytes of a state.
 bool starts_like_state(std::span<const std::byte> head) noexcept;
+/// Throws corrupt when the file is none.
+void require_state(const ByteSource& file);
 
 /// The bytes of head and tables; `maps` are followed by their codes.
 struct StateBytes {
