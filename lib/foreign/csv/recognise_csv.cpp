@@ -40,14 +40,18 @@ bool starts_with_rows(std::span<const std::byte> head) noexcept {
   return fields > 1 && fields == fields_of_first(rest, delimiter);
 }
 
+/// What comes out of a pipe, and a file that is open already, have no name that could tell.
+bool has_name(const ByteSource& file) {
+  return file.has_path() && !file.name().starts_with("/dev/") && !file.name().starts_with("/proc/");
+}
+
 }  // namespace
 
 Match recognise_csv(const Probe& probe) {
   const bool by_name =
       probe.extension == ".csv" || probe.extension == ".tsv" ||
       (probe.extension == ".txt" && starts_with_line(probe.head, "\t")) ||
-      // What comes out of a pipe has no name that could tell.
-      (probe.extension.empty() && !probe.file.has_path() && starts_with_rows(probe.head));
+      (probe.extension.empty() && !has_name(probe.file) && starts_with_rows(probe.head));
   return by_name ? Match::by_name : Match::no;
 }
 
