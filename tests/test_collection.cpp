@@ -2,12 +2,14 @@
 #include <doctest/doctest.h>
 
 #include <array>
+#include <atomic>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <memory>
 #include <span>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "dapple/collection.h"
@@ -148,6 +150,34 @@ TEST_CASE("collection: packed and unpacked are the same") {
     left += one.path().filename() != "c.dds" ? 1 : 0;
   }
   CHECK(left == 2);
+}
+
+TEST_CASE("collection: one that is replaced is there at every moment") {
+  const TempDir folder;
+  const auto path = folder / "c.dds", packed = folder / "c.zip";
+  put(path / "X.dbdf", small_matrix(1));
+  pack_collection(path, packed);
+  std::atomic<bool> done = false;
+  std::thread replacing([&] {
+    for (int i = 0; i < 300; ++i) unpack_collection(packed, path, true);
+    done = true;
+  });
+  std::size_t missing = 0;
+  while (!done) missing += std::filesystem::exists(path) ? 0 : 1;
+  replacing.join();
+  CHECK(missing == 0);
+  CHECK(list_members(path) == std::vector<std::string>{"X"});
+}
+
+TEST_CASE("collection: only dbdf files are packed as members") {
+  const TempDir folder;
+  put(folder / "c.dds/X.dbdf", small_matrix(1));
+  put(folder / "c.dds/Y.dbdf", "1,2\n3,4\n");
+  const Error e =
+      required_error(error_of([&] { pack_collection(folder / "c.dds", folder / "c.zip"); }));
+  CHECK(e.code() == Errc::corrupt);
+  CHECK(e.file().ends_with("Y.dbdf"));
+  CHECK(!std::filesystem::exists(folder / "c.zip"));
 }
 
 TEST_CASE("collection: what an archive may not have is not unpacked") {

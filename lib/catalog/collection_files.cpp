@@ -1,13 +1,17 @@
 // Collections as a whole: packed into one file, and unpacked.
+#include <fcntl.h>
+#include <stdio.h>
 #include <unistd.h>
 #include <zlib.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <string>
 #include <system_error>
 #include <vector>
 
 #include "lib/catalog/collection.h"
+#include "lib/dbdf/read/open_dbdf.h"
 #include "lib/foreign/zip/write_zip.h"
 #include "lib/io/memory/memory_source.h"
 #include "lib/io/output_file.h"
@@ -51,6 +55,16 @@ void move_to(const fs::path& from, const fs::path& to) {
   if (error) detail::throw_io(from.string(), "rename", error.value());
 }
 
+/// Puts `made` in the place of the folder `name`, at once: what was there is in `made` afterwards.
+/// Where names cannot be exchanged there is a moment without either.
+void replace(const fs::path& name, const fs::path& made) {
+  if (::renameat2(AT_FDCWD, made.c_str(), AT_FDCWD, name.c_str(), RENAME_EXCHANGE) == 0) return;
+  if (errno != EINVAL && errno != ENOSYS) detail::throw_io(name.string(), "replace", errno);
+  const HiddenFolder old(name);
+  move_to(name, old.path() / "old");
+  move_to(made, name);
+}
+
 /// Copies a member, and compares it with its CRC.
 void copy_member(const CollectionFiles& files, const std::string& name, const fs::path& path) {
   constexpr std::uint64_t step = 1 << 20;
@@ -92,7 +106,11 @@ void pack_collection(const fs::path& folder, const fs::path& file, bool overwrit
                                : *detail::memory_source(std::as_bytes(std::span(kNothingDeclared)),
                                                         declaration));
   for (const std::string& name : files->names()) {
-    if (name != declaration) archive.add(name, *files->open(name));
+    if (name == declaration) continue;
+    const auto member = files->open(name);
+    // In an archive nothing else is a member, and one that cannot be opened hides the others.
+    if (name.ends_with(detail::kMemberEnding)) detail::dbdf::open_dbdf(member, {});
+    archive.add(name, *member);
   }
   archive.finish();
   out.publish();
@@ -121,12 +139,11 @@ void unpack_collection(const fs::path& file, const fs::path& folder, bool overwr
                 "'" + files->stray() + "' is no name of a member");
   }
   require_axes(file);
-  HiddenFolder old(name), made(name);
+  const HiddenFolder made(name);
   for (const std::string& member : files->names()) {
     copy_member(*files, member, made.path() / member);
   }
-  if (exists) move_to(name, old.path() / "old");
-  move_to(made.path(), name);
+  exists ? replace(name, made.path()) : move_to(made.path(), name);
 }
 
 }  // namespace dapple
