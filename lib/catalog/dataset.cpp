@@ -185,9 +185,7 @@ namespace impl = detail::dataset;
 
 DatasetPart write_part(const std::filesystem::path& folder, const std::variant<Matrix, Frame>& data,
                        BlockPos at, const ConvertOptions& options) {
-  std::error_code reason;
-  std::filesystem::create_directories(folder, reason);
-  if (reason) detail::throw_io(folder.string(), "make the folder", reason.value());
+  impl::make_folder(folder);
   ConvertOptions how = options;
   if (!how.write.tile) {
     how.write.tile = detail::tile_of_part(detail::Source(detail::store_in(data), {}, how));

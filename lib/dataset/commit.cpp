@@ -67,6 +67,13 @@ std::shared_ptr<const Store> open_number(const std::filesystem::path& folder,
 
 }  // namespace
 
+void make_folder(const std::filesystem::path& folder) {
+  require_local(folder.string());
+  std::error_code reason;
+  std::filesystem::create_directories(folder, reason);
+  if (reason) throw_io(folder.string(), "make the folder", reason.value());
+}
+
 std::shared_ptr<const Store> find_latest(const std::filesystem::path& folder) {
   for (;;) {
     const auto numbers = list_states(folder);
@@ -190,9 +197,7 @@ DatasetState commit(const std::filesystem::path& folder, std::span<const Dataset
 
 DatasetState create(const std::filesystem::path& folder, const std::variant<Matrix, Frame>& like,
                     const CommitOptions& options) {
-  std::error_code reason;
-  std::filesystem::create_directories(folder, reason);
-  if (reason) detail::throw_io(folder.string(), "make the folder", reason.value());
+  impl::make_folder(folder);
   const auto& schema = std::visit([](const BlockedObject& o) { return o.share(); }, like)->schema();
   return impl::make_state(folder, DatasetAction::create, options.sync,
                           [&](const detail::Store* latest) {

@@ -12,6 +12,7 @@
 #include "lib/dbdf/row_directory.h"
 #include "lib/dbdf/statistics.h"
 #include "lib/io/memory/memory_source.h"
+#include "lib/io/output_file.h"
 
 namespace dapple::detail::dataset {
 
@@ -149,6 +150,7 @@ std::string latest_of(std::span<const std::string> names) {
 }
 
 std::vector<std::uint64_t> list_states(const std::filesystem::path& folder) {
+  require_local(folder.string());
   std::vector<std::uint64_t> numbers;
   std::error_code reason;
   std::filesystem::directory_iterator file(folder, reason);

@@ -15,6 +15,7 @@
 
 #include "dapple/error.h"
 #include "lib/io/byte_source.h"
+#include "lib/io/http/http.h"
 #include "lib/io/local/local_file.h"
 #include "lib/io/output_file.h"
 #include "lib/io/temporary.h"
@@ -48,12 +49,23 @@ bool is_in_proc(std::filesystem::path path) {
   return false;
 }
 
+}  // namespace
+
+void require_local(const std::string& name) {
+  if (!http::is_address(name)) return;
+  throw Error(Errc::invalid_argument, http::shown(name), std::nullopt,
+              "what is on a web server is only read; name a place on this machine");
+}
+
+namespace {
+
 // Folders, devices and pipes are never replaced by a file.
 void require_file_place(const std::filesystem::path& path, const std::string& name) {
   const auto fail = [&](const char* what) {
     throw Error(Errc::invalid_argument, name, std::nullopt,
                 std::string("cannot be written as a file: it is ") + what);
   };
+  require_local(name);
   struct stat target;
   if (::stat(path.c_str(), &target) == 0) {
     if (S_ISDIR(target.st_mode)) fail("a folder");

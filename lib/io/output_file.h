@@ -23,6 +23,9 @@ namespace dapple::detail {
 /// notice them. Says nothing of a file that cannot be opened. Throws io.
 void write_back(const std::filesystem::path& path);
 
+/// Throws invalid_argument for an address, which only readers take.
+void require_local(const std::string& name);
+
 /// A file that appears at its destination complete or not at all. Until publish() it has no name
 /// (O_TMPFILE) or, if the file system does not support that, a hidden one in the same folder. If
 /// the process dies, the next writer of the same file removes the hidden one.
