@@ -11,14 +11,18 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <numeric>
 #include <string>
 #include <thread>
 #include <vector>
 
-#include "dapple/matrix.h"
+#include "dapple/dapple.h"
+#include "lib/dbdf/read/open_dbdf.h"
 #include "lib/io/descriptor.h"
 #include "lib/io/local/local_file.h"
+#include "lib/io/local/memory_limit.h"
 #include "lib/io/local/residency.h"
+#include "lib/object/make_object.h"
 #include "tests/support.h"
 
 using namespace dapple;
@@ -203,4 +207,56 @@ TEST_CASE("residency: pages are read one by one as long as somebody reads at ran
   CHECK(is_random(begin));
   file->expect_random(false);
   CHECK_FALSE(is_random(begin));
+}
+
+TEST_CASE("residency: what outgrows memory is asked for each time, and reads the same") {
+  const test::TempDir dir;
+  test::Rng rng(9);
+  constexpr std::uint64_t kRows = 300, kCols = 200;
+  std::vector<double> cells(kRows * kCols);
+  for (double& cell : cells) cell = rng.chance(50) ? 0 : static_cast<double>(rng.below(1000)) / 8;
+  WriteOptions options;
+  options.tile = TileShape{32, 32};
+  options.kind = KindChoice::dense;
+  options.narrow = false;
+  auto w = MatrixWriter::create(dir / "m.dbdf", kRows, kCols, ValueType::f64, options);
+  w.put_region<double>({0, 0}, {cells.data(), kRows, kCols});
+  w.finish();
+  auto file = detail::LocalFile::open((dir / "m.dbdf").string());
+  CHECK_FALSE(file->outgrows_memory());
+  file->set_outgrows_memory(true);
+  const auto object = detail::make_object(detail::dbdf::open_dbdf(file, {}));
+  const auto& m = std::get<Matrix>(object);
+  for (int round = 0; round < 2; ++round) {  // the second time all blocks are known
+    CHECK(m.read<double>({{0, kRows}, {0, kCols}}) == cells);
+    for (std::uint64_t i = 0; i < 10; ++i) {
+      const auto tile = m.tile(i, 3).dense_view<double>();
+      CHECK(tile.row(0)[5] == cells[i * 32 * kCols + 3 * 32 + 5]);
+    }
+    const auto tiles = m.tiles<double>();
+    double sum = 0;
+    for (std::uint64_t i = 0; i < tiles.rows(); ++i) {
+      for (std::uint64_t j = 0; j < tiles.cols(); ++j) {
+        auto tile = tiles(i, j);
+        const auto values = tile.span();
+        sum = std::accumulate(values.begin(), values.end(), sum);
+      }
+    }
+    CHECK(sum == std::accumulate(cells.begin(), cells.end(), 0.0));
+    const std::vector<std::uint64_t> cols = {150, 2};
+    Csr<double> columns;
+    gather_columns(m, cols, columns);
+    REQUIRE(columns.row_ptr.size() == 3);
+    for (std::size_t k = 0; k < columns.col_idx.size(); ++k) {
+      const std::size_t slot = k < columns.row_ptr[1] ? 0 : 1;
+      CHECK(columns.values[k] == cells[columns.col_idx[k] * kCols + cols[slot]]);
+    }
+    CHECK(matrix_stats(m).sum == doctest::Approx(sum));
+  }
+}
+
+TEST_CASE("residency: the memory of this process is known, and small files fit") {
+  CHECK(detail::memory_limit() > (std::uint64_t{64} << 20));
+  CHECK_FALSE(detail::outgrows_memory(1000));
+  CHECK(detail::outgrows_memory(~std::uint64_t{0}));
 }

@@ -11,6 +11,7 @@
 #include "lib/dbdf/read/open_dbdf.h"
 #include "lib/dbdf/row_directory.h"
 #include "lib/dbdf/statistics.h"
+#include "lib/io/local/memory_limit.h"
 #include "lib/io/memory/memory_source.h"
 #include "lib/io/output_file.h"
 
@@ -122,6 +123,7 @@ std::shared_ptr<const Store> open_state(std::shared_ptr<ByteSource> file,
   BlockIndex index = dbdf::index_at(file, *trailer, IndexOrigin::embedded);
   auto parts = std::make_shared<PartFiles>(state->tables);
   if (!options.read_ahead) parts->read_nothing_ahead();
+  parts->set_outgrows_memory(!file->fetches() && outgrows_memory(state->bytes_of_parts));
   state->parts = parts;
   const Driver& driver = tables.head().maps == 0 ? kPlain : kRecoding;
   return std::make_shared<Store>(std::move(file), std::move(schema), std::move(index), driver,

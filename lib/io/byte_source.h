@@ -132,6 +132,10 @@ class ByteSource {
   /// The file that this is; nullptr for anything else.
   virtual const LocalFile* local() const noexcept { return nullptr; }
 
+  /// True for more than memory keeps: what was used may have to be read from storage again, so that
+  /// `will_need` is worth its time each time. Set before this is shared.
+  bool outgrows_memory() const noexcept { return outgrows_memory_; }
+  void set_outgrows_memory(bool outgrows) noexcept { outgrows_memory_ = outgrows; }
   /// True when others may truncate or change the bytes, which is looked for: see `watched`.
   bool guarded() const noexcept { return guarded_; }
   /// Call before guarded bytes are read.
@@ -172,7 +176,7 @@ class ByteSource {
   Identity identity_;
   std::uint64_t number_;
   Check check_{};
-  bool guarded_;
+  bool guarded_, outgrows_memory_ = false;
 };
 
 /// Implements `watched` below for a guarded source.

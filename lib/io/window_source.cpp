@@ -19,6 +19,7 @@ class WindowSource final : public ByteSource {
       : ByteSource(std::move(name), identity_of_window(*whole, bytes), whole->guarded()),
         whole_(std::move(whole)),
         begin_(bytes.begin) {
+    set_outgrows_memory(whole_->outgrows_memory());
     find_base();
   }
 

@@ -84,12 +84,12 @@ void Store::remember(std::uint64_t number, const Entry& entry) const {
 
 void Store::fetch(std::uint64_t number) const {
   const bool compared = checked_.was_compared(number);
-  if (compared && !blocks_->guarded()) return;
+  if (compared && !blocks_->guarded() && !blocks_->outgrows_memory()) return;
   Entry entry;
   watched(
       [&] {
         entry = index_.entry(number);
-        if (!compared) ask_for({&number, 1}, entry.cells());
+        ask_for({&number, 1}, entry.cells());
         if (!compared) confirm_entry(number, entry);
       },
       &entry);
@@ -110,8 +110,8 @@ TileTable Store::tile_table() const {
   TileTable table;
   table.store = this;
   table.tags = checked_.even_tags();
-  // In a guarded file each fetch checks that the file is intact.
-  if (table.tags == nullptr || blocks_->guarded()) return table;
+  // In a guarded file each fetch checks that the file is intact; in a large one, it asks.
+  if (table.tags == nullptr || blocks_->guarded() || blocks_->outgrows_memory()) return table;
   table.values = checked_.even().values;
   table.step = checked_.even().step;
   table.rows = grid->rows;

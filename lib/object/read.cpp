@@ -21,6 +21,14 @@
 
 namespace dapple::detail {
 
+namespace {
+
+/// Bytes in a row in a file, from which on the system's own reading ahead is as good as being
+/// asked.
+constexpr std::uint64_t kReadOn = 4 << 20;
+
+}  // namespace
+
 Target target_for(void* out, std::size_t size, std::size_t row_stride, ValueType type,
                   std::uint64_t rows, std::uint64_t cols) {
   if (row_stride == 0) row_stride = cols;
@@ -170,9 +178,12 @@ void Store::ask_for(std::span<const std::uint64_t> numbers, const Region& region
   constexpr std::uint64_t kHeader = 64;      // no header has more
   constexpr std::uint64_t kNear = 64 << 10;  // a gap that is cheaper to read than to leave out
   std::vector<Range> wanted;
+  bool known = true;  // all of them were read before
   for (const std::uint64_t number : numbers) {
-    const bool has_to_fetch = blocks_->fetches() && needs == Needs::cells;
-    if (checked_.was_compared(number) && !has_to_fetch) continue;
+    const bool again = blocks_->outgrows_memory() || (blocks_->fetches() && needs == Needs::cells);
+    const bool compared = checked_.was_compared(number);
+    if (compared && !again) continue;
+    known &= compared;
     const Entry e = index_.entry(number);
     if (blocks_->fetches() && block_cache().find({blocks_->number(), e.offset}).value) continue;
     if (e.offset > blocks_->size() || e.bytes > blocks_->size() - e.offset) continue;
@@ -184,6 +195,9 @@ void Store::ask_for(std::span<const std::uint64_t> numbers, const Region& region
     } else {
       wanted.push_back(bytes);
     }
+  }
+  if (known && !blocks_->fetches()) {
+    std::erase_if(wanted, [](const Range& range) { return range.size() > kReadOn; });
   }
   blocks_->will_need(wanted);
 }
@@ -200,12 +214,29 @@ std::span<const std::uint64_t> Store::first_of(std::span<const std::uint64_t> nu
   return numbers.first(n);
 }
 
+/// True for much, with little else between it in the file: it is read on and on.
+bool Store::follow_each_other(std::span<const std::uint64_t> numbers) const {
+  std::uint64_t bytes = 0;
+  Range span{~std::uint64_t{0}, 0};
+  for (const std::uint64_t number : numbers) {
+    const Entry e = index_.entry(number);
+    bytes += e.bytes;
+    span = {std::min(span.begin, e.offset), std::max(span.end, e.offset)};
+  }
+  return bytes > kReadOn && span.size() / 2 <= bytes;
+}
+
 std::size_t Store::ask_for_some(std::span<const std::uint64_t> numbers, const Region& region,
                                 Needs needs) const {
   // Several threads may do this at once, and what they ask for has to wait in memory. Of blocks so
   // small that nothing between their headers is worth leaving out, all is fetched for these.
   constexpr std::uint64_t kBytes = 8 << 20, kBytesOfHeaders = 32 << 20;
-  if (!blocks_->fetches()) return numbers.size();
+  if (!blocks_->fetches()) {
+    const auto some = first_of(numbers, kBytes);
+    if (!blocks_->outgrows_memory() || follow_each_other(some)) return numbers.size();
+    ask_for(first_of(numbers, 2 * kBytes), region, needs);  // what follows is then on its way
+    return some.size();
+  }
   auto some = first_of(numbers, kBytes);
   if (some.size() == numbers.size()) needs = Needs::cells;
   if (needs == Needs::headers) some = first_of(numbers, kBytesOfHeaders);

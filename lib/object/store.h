@@ -210,8 +210,8 @@ class Store {
   RowAccess& row_access() const;
 
   void prefetch(const Region& region) const;
-  /// Asks for some of these blocks, from the first on, if they are far away, and returns how many:
-  /// the caller reads them next, and then asks again. All of them elsewhere.
+  /// Asks for some of these blocks, from the first on, if they are far away or outgrow memory, and
+  /// returns how many: the caller reads them next, and then asks again. All of them elsewhere.
   std::size_t ask_for_some(std::span<const std::uint64_t> numbers, const Region& region,
                            Needs needs = Needs::cells) const;
 
@@ -277,6 +277,7 @@ class Store {
   void remember(std::uint64_t number, const Entry& entry) const;
   CheckedBlocks::Even guess_even() const;
   Part confirmed_part(std::uint64_t number, const Entry& entry, const Region& region) const;
+  bool follow_each_other(std::span<const std::uint64_t> numbers) const;
   void ask_for(std::span<const std::uint64_t> numbers, const Region& region,
                Needs needs = Needs::cells) const;
   std::span<const std::uint64_t> first_of(std::span<const std::uint64_t> numbers,

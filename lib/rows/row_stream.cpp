@@ -54,11 +54,11 @@ void RowStream::list_blocks(std::size_t run, Absent absent) {
       Store::Needs::headers);
 }
 
-/// Asks for blocks that are used next, where they are far away.
+/// Asks for blocks that are used next, where they are far away or have left memory.
 void RowStream::ask_ahead() {
   constexpr std::size_t kLook = 1024;
   asked_ = members_.size();
-  if (!store_.blocks().fetches()) return;
+  if (!store_.blocks().fetches() && !store_.blocks().outgrows_memory()) return;
   std::vector<std::uint64_t> numbers;
   const std::size_t end = std::min(members_.size(), loaded_ + kLook);
   for (std::size_t i = loaded_; i < end; ++i) numbers.push_back(members_[i].number);

@@ -20,6 +20,7 @@
 #include "dapple/error.h"
 #include "lib/base/bytes.h"
 #include "lib/io/local/guard.h"
+#include "lib/io/local/memory_limit.h"
 #include "lib/io/local/residency.h"
 #include "lib/io/temporary.h"
 
@@ -138,6 +139,7 @@ std::shared_ptr<LocalFile> LocalFile::adopt_unnamed(Descriptor fd, std::string n
 
 LocalFile::LocalFile(Key, Descriptor fd, std::string name, const struct stat& s, bool guarded)
     : ByteSource(std::move(name), identity_of(s), guarded), fd_(std::move(fd)), owner_(s.st_uid) {
+  set_outgrows_memory(detail::outgrows_memory(size()));
   if (guarded && size() >= end_.size()) read_at(size() - end_.size(), end_);
 }
 
