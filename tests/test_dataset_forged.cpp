@@ -294,6 +294,13 @@ TEST_CASE("dataset: parts that are refused are removed again") {
           dataset::append(set, rows_from(folder, 0, 3, 4), quick(), BlockPos{5, 0});
         }) == Errc::invalid_argument);
   CHECK(parts() == 2);
+  // What has no name of a part is none, and is not removed.
+  write_text(folder / "other", "kept");
+  DatasetPart other = dataset::write_part(set, rows_from(folder, 0, 3, 4), {6, 0}, quick());
+  const std::string written = std::exchange(other.name, "../other");
+  CHECK(code([&] { dataset::append(set, other, {}); }) == Errc::invalid_argument);
+  CHECK(std::filesystem::exists(folder / "other"));
+  std::filesystem::remove(set / written);
   // Others compact the same parts while this call writes.
   ConvertOptions slow = quick();
   bool first = true;

@@ -89,6 +89,10 @@ DatasetState commit(const std::filesystem::path& folder, std::span<const Dataset
 DatasetState append(const std::filesystem::path& folder, const std::variant<Matrix, Frame>& rows,
                     const ConvertOptions& options = {}, std::optional<BlockPos> at = {});
 
+/// The same of a part that is written, and that no state has: `options` say where it goes.
+DatasetState append(const std::filesystem::path& folder, const DatasetPart& part,
+                    const CommitOptions& options);
+
 /// Puts parts of fewer than `small` bytes together into parts with the tiles of a fresh file, where
 /// they fill a rectangle. Parts that are committed meanwhile stay. Throws invalid_argument when
 /// another call compacts the same parts. O(bytes of these parts).

@@ -199,12 +199,17 @@ DatasetPart find_part(const std::filesystem::path& folder, const std::string& na
 
 DatasetState append(const std::filesystem::path& folder, const std::variant<Matrix, Frame>& rows,
                     const ConvertOptions& options, std::optional<BlockPos> at) {
-  detail::Written written{folder};
-  written.parts.push_back(write_part(folder, rows, at.value_or(BlockPos{0, 0}), options));
   CommitOptions how;
   how.below = !at;
   how.sync = options.write.sync;
-  return written.become([&] { return commit(folder, written.parts, how); });
+  return append(folder, write_part(folder, rows, at.value_or(BlockPos{0, 0}), options), how);
+}
+
+DatasetState append(const std::filesystem::path& folder, const DatasetPart& part,
+                    const CommitOptions& options) {
+  impl::id_of(part.name);  // throws for a name that is none of a part, which is never removed
+  detail::Written written{folder, {part}};
+  return written.become([&] { return commit(folder, written.parts, options); });
 }
 
 std::filesystem::path latest(const std::filesystem::path& folder) {

@@ -69,6 +69,19 @@ def test_overlaps_and_other_types_are_refused(tmp_path):
     assert np.array_equal(dp.open(tmp_path)[:], CELLS)
 
 
+def test_append_takes_a_place_and_removes_what_is_refused(tmp_path):
+    dataset.append(tmp_path, CELLS[:, :35], sync=False)
+    parts = sorted(tmp_path.glob("part-*"))
+    with pytest.raises(dp.InvalidArgumentError, match="R3"):
+        dataset.append(tmp_path, CELLS[:, 35:], at=(0, 34), sync=False)
+    with pytest.raises(dp.InvalidArgumentError, match="value type"):
+        dataset.append(tmp_path, np.ones((2, 35), dtype="i8"), sync=False)
+    assert sorted(tmp_path.glob("part-*")) == parts
+    state = dataset.append(tmp_path, CELLS[:, 35:], at=(0, 35), sync=False)
+    assert (state.number, state.shape, state.parts) == (2, (120, 70), 2)
+    assert np.array_equal(dp.open(tmp_path)[:], CELLS)
+
+
 def test_a_frame_of_parts(tmp_path):
     tables = [
         pd.DataFrame(

@@ -81,6 +81,10 @@ void bind_dataset(nb::module_& m) {
     return to_state(
         at_work([&] { return ds::commit(folder, parts, options_of(shape, whole, below, sync)); }));
   });
+  m.def("dataset_append", [](const fs::path& folder, const PartTuple& part, bool below, bool sync) {
+    const auto options = options_of({0, 0}, false, below, sync);
+    return to_state(at_work([&] { return ds::append(folder, from_part(part), options); }));
+  });
   m.def("dataset_create", [](const fs::path& folder, const Handle& like, Pair shape, bool sync) {
     const auto object = variant_of(like);
     return to_state(

@@ -172,10 +172,18 @@ def commit(
     return State(*_core.dataset_commit(file_name(folder), list(parts), shape, whole, below, sync))
 
 
-def append(folder: Path, data: Any, **options: Any) -> State:
-    """Write rows as a part below all others, and commit it. Takes what `write_part` takes."""
-    part = write_part(folder, data, **options)
-    return commit(folder, [part], below=True, sync=options.get("sync", True))
+def append(folder: Path, data: Any, *, at: tuple[int, int] | None = None, **options: Any) -> State:
+    """Write rows as a part below all others, and commit it. A part that is refused is removed.
+
+    Args:
+        folder: of the data set; made if there is none.
+        data: whatever `write` takes.
+        at: the row and column of its first cell, if it is not to be below all others.
+        options: as of `write_part`.
+    """
+    part = write_part(folder, data, at or (0, 0), **options)
+    sync = options.get("sync", True)
+    return State(*_core.dataset_append(file_name(folder), part, at is None, sync))
 
 
 def compact(
