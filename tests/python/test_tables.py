@@ -115,6 +115,51 @@ def test_an_index_named_as_a_column_is_is_kept_beside_it(there):
         pd.testing.assert_frame_equal(f.to_pandas(), t)
 
 
+def test_labels_that_are_integers_are_kept(there, tmp_path):
+    cells = np.arange(12).reshape(2, 6)
+    for labels in (range(6), [5, 3, -2, 0, 10, 2**40], ["a", 0, "b", 1, "00", "1.5"], [0, 0, 1, 1, 2, 2]):
+        t = pd.DataFrame(cells, columns=labels)
+        f = there(t, attrs={"unit": "mm"})
+        assert f.labels == tuple(map(str, labels)) and f.attrs["unit"] == "mm"
+        pd.testing.assert_frame_equal(f.to_pandas(), t)
+        dp.convert(f, tmp_path / "t.parquet", overwrite=True)
+        dp.convert(tmp_path / "t.parquet", tmp_path / "back.dbdf", overwrite=True)
+        pd.testing.assert_frame_equal(dp.open(tmp_path / "back.dbdf").to_pandas(), t)
+    t = pd.DataFrame(cells, columns=[5, 3, -2, 0, 10, 7])
+    f = there(t)
+    pd.testing.assert_frame_equal(f.to_pandas(columns=["0", "5"]), t[[0, 5]])
+    pd.testing.assert_frame_equal(f.to_dask()[[0, 5]].compute(), t[[0, 5]])
+    # They are those of this table, not of the one that it was made of.
+    texts = f.to_pandas().rename(columns=str)
+    pd.testing.assert_frame_equal(there(texts).to_pandas(), texts)
+    dp.convert(there(t), tmp_path / "t.parquet", overwrite=True)
+    assert pd.read_parquet(tmp_path / "t.parquet").columns.tolist() == [5, 3, -2, 0, 10, 7]
+    t.to_parquet(tmp_path / "pandas.parquet")
+    dp.convert(tmp_path / "pandas.parquet", tmp_path / "pandas.dbdf")
+    pd.testing.assert_frame_equal(dp.open(tmp_path / "pandas.dbdf").to_pandas(), t)
+
+
+def test_labels_and_names_of_an_index_that_become_str_are_told(there):
+    for labels in ([0, "0"], [1.5, "a"], [True, "a"], [("a", 1), ("a", 2)], [2**70, 1]):
+        t = pd.DataFrame([[1, 2]], columns=pd.Index(labels, dtype=object, tupleize_cols=False))
+        with pytest.warns(UserWarning, match="labels of columns become str"):
+            assert there(t).labels == tuple(map(str, labels))
+    with pytest.warns(UserWarning, match=r"name of the index becomes a str: 1\.5"):
+        there(pd.DataFrame({"a": [1]}, index=pd.Index([7.5], name=1.5)))
+
+
+def test_names_of_an_index_that_are_integers_are_kept(there, tmp_path):
+    words, levels = pd.Index(["x", "y"]), pd.MultiIndex.from_arrays([[7, 8], ["x", "y"]])
+    for index in (words.rename(0), pd.Index([7.5, 8.5], name=np.int64(3)), levels.rename([0, "a"])):
+        t = pd.DataFrame([[1, 2], [3, 4]], index=index)
+        f = there(t)
+        made = f.to_pandas()
+        assert made.index.names == index.names and made.columns.tolist() == [0, 1]
+        pd.testing.assert_frame_equal(made, t, check_index_type=False)
+        dp.convert(f, tmp_path / "t.parquet", overwrite=True)
+        assert pd.read_parquet(tmp_path / "t.parquet").index.tolist() == index.tolist()
+
+
 def test_some_columns_keep_the_index(there):
     columns = {"a": [1, 2, 3], "b": ["x", "y", "z"]}
     for index in (

@@ -23,7 +23,8 @@ class _Rows:
         self.labels = labels
 
     def __call__(self, rows: tuple[int, int], columns: Sequence[str] | None = None) -> Any:
-        wanted = self.labels if columns is None else list(columns)
+        # Dask has labels as pandas does: some are integers, which here would be numbers of columns.
+        wanted = self.labels if columns is None else [str(label) for label in columns]
         made = self.frame.to_pandas(slice(*rows), wanted)
         self.frame._let_go()
         return made

@@ -1,4 +1,7 @@
-"""The index of a pandas DataFrame in a file: names of rows, or columns that attributes tell of."""
+"""The index of a pandas DataFrame in a file: names of rows, or columns that attributes tell of.
+
+Also that labels of columns were integers, which files keep as text.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +9,15 @@ import json
 from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from . import _core
-from .attributes import Attributes
+from .attributes import Attributes, tell
 from .names import Names, to_core
 
 NAME = "index_name"  # of the index that became names of rows
 COLUMNS = "index_columns"  # pairs of the label of a column and the name of the level that it was
+INTEGERS = "integer_labels"  # labels of columns that look like integers were some
 
 
 class Index(NamedTuple):
@@ -20,6 +26,43 @@ class Index(NamedTuple):
     names: _core.Names | None
     columns: list[tuple[str, Any]]  # labels and values
     attrs: dict[str, Any]
+
+
+def notes_in(attrs: Attributes) -> dict[str, Any]:
+    """What attributes tell of the index and the labels."""
+    return {key: attrs[key] for key in (NAME, COLUMNS, INTEGERS) if key in attrs}
+
+
+def of_labels(labels: Sequence[Any]) -> dict[str, Any]:
+    """What keeps that labels of columns are integers; a warning tells of others that are no str."""
+    others = [one for one in labels if not _is_integer(one)]
+    kept = len(others) < len(labels)
+    if kept and any(isinstance(_read(str(one)), int) for one in others):
+        kept, others = False, list(labels)
+    lost = next((one for one in others if not isinstance(one, str)), None)
+    if lost is not None:
+        tell(f"labels of columns become str, such as {lost!r}")
+    return {INTEGERS: True} if kept else {}
+
+
+def _is_integer(label: Any) -> bool:
+    return isinstance(label, (int, np.integer)) and _read(str(label)) == label
+
+
+def _read(label: str) -> str | int:
+    """The integer of which this is the text, or the text."""
+    digits = label.removeprefix("-")
+    whole = digits.isascii() and digits.isdigit() and len(digits) < 19
+    return int(label) if whole and str(int(label)) == label else label
+
+
+def _name(given: Any) -> Any:
+    """The name of an index as attributes keep it; a warning tells of one that becomes a str."""
+    name = given.item() if isinstance(given, np.generic) else given
+    if name is None or isinstance(name, (str, bool, int)):
+        return name
+    tell(f"the name of the index becomes a str: {name!r}")
+    return str(name)
 
 
 def of_frame(index: Any, known: Collection[str], as_names: bool = True) -> Index:
@@ -32,21 +75,21 @@ def of_frame(index: Any, known: Collection[str], as_names: bool = True) -> Index
     if not named and (len(index) == 0 or getattr(index.dtype, "kind", "O") in "iu"):
         return Index(None, [], {})
     if as_names and index.nlevels == 1 and index.inferred_type == "string" and not index.hasnans:
-        attrs = {} if index.name is None else {NAME: str(index.name)}
+        attrs = {} if index.name is None else {NAME: _name(index.name)}
         return Index(to_core(index, "the index"), [], attrs)
     columns: list[tuple[str, Any]] = []
     pairs = []
     for k, given in enumerate(index.names):
-        name = None if given is None else str(given)
+        name = _name(given)
         label = _label(name, k, {*known, *(label for label, _ in columns)})
         columns.append((label, index.get_level_values(k)))
         pairs.append([label, name])
     return Index(None, columns, {COLUMNS: pairs})
 
 
-def _label(name: str | None, level: int, taken: Collection[str]) -> str:
+def _label(name: Any, level: int, taken: Collection[str]) -> str:
     """What the column of a level of an index is called."""
-    label = f"__index_level_{level}__" if name is None or name in taken else name
+    label = f"__index_level_{level}__" if name is None or str(name) in taken else str(name)
     while label in taken:
         label += "_"
     return label
@@ -55,7 +98,7 @@ def _label(name: str | None, level: int, taken: Collection[str]) -> str:
 def of_names(attrs: Attributes, known: Collection[str]) -> tuple[str, dict[str, Any]]:
     """The label of a column that has the names of rows, and attributes that tell so."""
     name = attrs.get(NAME)
-    label = _label(name if isinstance(name, str) else None, 0, known)
+    label = _label(name, 0, known)
     kept = {key: value for key, value in attrs.items() if key != NAME}
     return label, {**kept, COLUMNS: [[label, name]]}
 
@@ -66,14 +109,21 @@ def to_metadata(attrs: Attributes, known: Sequence[str]) -> dict[bytes, bytes]:
     Nothing where pandas noted it itself.
     """
     found = [] if "pandas" in attrs else labels(attrs, known)
-    if not found:
+    whole = "pandas" not in attrs and all(
+        isinstance(_read(label), int) for label in known if label not in found
+    )
+    integers = whole and attrs.get(INTEGERS) is True
+    if not (found or integers):
         return {}
     columns = [
-        {"name": name, "field_name": label, "pandas_type": "empty", "numpy_type": "object",
-         "metadata": None}
+        {"name": name if name is None else str(name), "field_name": label,
+         "pandas_type": "empty", "numpy_type": "object", "metadata": None}
         for label, name in _columns(attrs)
     ]  # fmt: skip
-    note = {"index_columns": found, "column_indexes": [], "columns": columns}
+    level = {"name": None, "field_name": None, "pandas_type": "int64", "numpy_type": "int64",
+             "metadata": None}  # fmt: skip
+    of_labels = [level] if integers else []
+    note = {"index_columns": found, "column_indexes": of_labels, "columns": columns}
     return {b"pandas": json.dumps(note).encode()}
 
 
@@ -99,14 +149,25 @@ def labels(attrs: Attributes, known: Sequence[str]) -> list[str]:
 
 
 def restored(made: Any, attrs: Attributes, names: Names | None, rows: Any) -> Any:
-    """A DataFrame with the index that it was written with; `rows` are those picked."""
+    """A DataFrame with the index and labels that it was written with; `rows` are those picked."""
     import pandas as pd
 
+    found = labels(attrs, made.columns.tolist())
     if names is not None:
         made.index = pd.Index(names[rows], name=attrs.get(NAME))
-        return made
-    found = labels(attrs, made.columns.tolist())
-    if found:
+    elif found:
         made = made.set_index(found)
         made.index.names = [name for _, name in _columns(attrs)]
+    if _had_integers(attrs):
+        made.columns = pd.Index([_read(label) for label in made.columns])
     return made
+
+
+def _had_integers(attrs: Attributes) -> bool:
+    """Whether labels that look like integers were some; pandas' own metadata tell, too."""
+    known = attrs.get("pandas")
+    levels = known.get("column_indexes") if isinstance(known, dict) else None
+    level = levels[0] if isinstance(levels, list) and len(levels) == 1 else None
+    return attrs.get(INTEGERS) is True or (
+        isinstance(level, dict) and level.get("pandas_type") == "int64"
+    )

@@ -67,7 +67,10 @@ def table_of(data: Any, index_names: bool = True) -> Table:
         columns = [as_column(values, label) for label, values in index.columns]
         columns += [as_column(data.iloc[:, k], label) for k, label in enumerate(labels)]
         attrs = attributes.storable(getattr(data, "attrs", {}), "the attributes of the DataFrame")
-        return Table(columns, {**attrs, **index.attrs}, index.names)
+        for key in pandas_index.notes_in(attrs):  # of the table that this one was made of
+            del attrs[key]
+        attrs |= pandas_index.of_labels(list(data.columns)) | index.attrs
+        return Table(columns, attrs, index.names)
     return from_arrow(data)
 
 

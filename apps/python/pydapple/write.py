@@ -9,7 +9,7 @@ from typing import Any
 
 from numpy.typing import DTypeLike, NDArray
 
-from . import _core, attributes, guests, keys, temporary
+from . import _core, attributes, guests, keys, pandas_index, temporary
 from .arrays import bands_of
 from .attributes import write_options
 from .declared import cell_dtype, declared
@@ -163,9 +163,9 @@ def write(
             with ``__arrow_c_stream__``, such as a pyarrow Table, an xarray DataArray, or a Dask
             array, which is written chunk by chunk by threads of this process. An index of pandas is
             kept, and `Frame.to_pandas` gives it back: one of str as names of rows, others as
-            columns; one of integers without a name is not stored. Columns keep what they mean:
-            Booleans, times with unit and zone, categories with the order of their words, text, and
-            missing values.
+            columns; one of integers without a name is not stored. So are labels of columns that are
+            integers. Columns keep what they mean: Booleans, times with unit and zone, categories
+            with the order of their words, text, and missing values.
         tile: rows and columns of a tile; if not given, tiles of about 512 KiB, wide ones for sparse
             data.
         kind: ``"auto"`` picks for each tile what takes the fewest bytes; or ``"dense"``, ``"csr"``,
@@ -206,8 +206,10 @@ def write(
         return rewrite(data, path, to="dbdf", threads=threads, progress=progress, **options)
     with reporting(progress, "write") as report:
         if kind_given == "table":
-            table, *found = table_of(data)
-            for name, own in zip(("attrs", "row_names"), found, strict=True):
+            table, known, names = table_of(data)
+            if isinstance(attrs, Mapping) and not plain:  # in place of others, but for the index
+                options["attrs"] = {**pandas_index.notes_in(known), **attrs}
+            for name, own in (("attrs", known), ("row_names", names)):
                 if options[name] is None and own:
                     options[name] = None if plain else own
                     if plain:
