@@ -124,6 +124,10 @@ f[f["age"] > 30]["age"]           | [41, 60]
 f[f.c.age > 30]["age"]            | [41, 60]
 f.head(2)["age"]                  | [30, 41]
 [row["age"] for row in f]         | [30, 41, 25, 60]
+list(f)[1]["age"]                 | 41
+dict(f)["age"]                    | dict(TABLE)["age"]
+{**f}["age"]                      | TABLE["age"]
+list(dict(f)) == list(TABLE)      | True
 m[-1, -1]                         | 11
 m["a", "x"]                       | 0
 m[["b", "a"], 0]                  | [3, 0]
@@ -168,6 +172,16 @@ def test_a_mistake_is_told_with_what_to_use(names, tmp_path, monkeypatch, line):
 def test_what_people_are_used_to_works(names, line):
     text, wanted = (eval(part, dict(names)) for part in line.split("|"))
     assert np.allclose(text, wanted)
+
+
+def test_a_dict_of_two_columns_is_none_of_rows(there):
+    # Whose two cells each would do for a key and its value.
+    columns = {"a": [5, 6, 7], "b": [1.5, 2.5, 3.5]}
+    f = there(columns)
+    assert f.keys() == ("a", "b")
+    assert {name: cells.tolist() for name, cells in dict(f).items()} == columns
+    assert pd.DataFrame(dict(f)).equals(pd.DataFrame(columns))
+    assert [tuple(row) for row in f] == [(5, 1.5), (6, 2.5), (7, 3.5)]
 
 
 def test_an_array_of_a_large_sparse_matrix_warns(names, monkeypatch):

@@ -55,7 +55,7 @@ FRAME = {
     **dict.fromkeys(("loc", "iloc", "at", "iat"), "use f.to_pandas(rows, columns)"),
     **dict.fromkeys(("values", "to_numpy"), 'use f["NAME"], or f[rows]'),
     **dict.fromkeys(("iterrows", "itertuples", "iter_rows"), "use f.to_pandas(rows), part by part"),
-    **dict.fromkeys(("keys", "col"), 'use f.columns; f["NAME"] is a column, f.c.NAME a condition'),
+    "col": 'use f.columns; f["NAME"] is a column, f.c.NAME a condition',
     **dict.fromkeys(("get", "items", "to_dict"), "use f.read(rows, columns), which is a dict"),
     **dict.fromkeys(("info", "schema"), "use f.dtypes and f.meanings, or pydapple.info(path)"),
     **dict.fromkeys(("size", "empty", "height", "width"), "use f.shape"),

@@ -35,6 +35,9 @@ class Frame(Pictured, FrameParts):
     integers and Booleans of which some may be missing are masked arrays (`numpy.ma`). `stored`
     gives the numbers themselves.
 
+    ``dict(f)`` has the columns, as ``in`` and `keys` tell of them; ``len(f)`` and ``for row in f``
+    are of rows, as of a structured array.
+
     Columns that their format can only show as text are no part of `shape`.
     """
 
@@ -82,6 +85,10 @@ class Frame(Pictured, FrameParts):
     def blocks(self) -> Blocks:
         """The stored blocks in file order."""
         return Blocks(self)
+
+    def keys(self) -> tuple[str, ...]:
+        """The names in `columns`, so that ``dict(f)`` and ``{**f}`` have an array for each."""
+        return self.columns
 
     def __contains__(self, label: object) -> bool:
         """Whether it is one of `columns`."""
