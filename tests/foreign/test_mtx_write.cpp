@@ -119,6 +119,30 @@ TEST_CASE("mtx write: u64 is integer until a value needs the larger field") {
   }
 }
 
+TEST_CASE("mtx write: a matrix that is too large for this library's reader is told of") {
+  const test::TempDir dir;
+  for (const std::uint64_t rows : {0xffff'ffffULL, 0x1'0000'0000ULL}) {
+    WriteOptions write;
+    write.tile = TileShape{1U << 31, 1};
+    write.overwrite = true;
+    auto writer = MatrixWriter::create(dir / "m.dbdf", rows, 1, ValueType::u8, write, Storage::csr);
+    const std::uint8_t one = 1;
+    writer.put_region<std::uint8_t>({rows - 1, 0}, {&one, 1, 1});
+    writer.finish();
+    std::string notes;
+    ConvertOptions options;
+    options.note = [&](const std::string& note) { notes += note; };
+    const std::string text = mtx_of(dir / "m.dbdf", options);
+    const std::string last = std::to_string(rows);
+    CHECK(text ==
+          "%%MatrixMarket matrix coordinate integer general\n" + last + " 1 1\n" + last + " 1 1\n");
+    test::write_text(dir / "m.mtx", text);
+    const auto error = test::error_of([&] { Matrix::open(dir / "m.mtx"); });
+    CHECK(error.has_value() == !notes.empty());
+    CHECK(notes.empty() == (rows == 0xffff'ffff));
+  }
+}
+
 TEST_CASE("mtx write: objects without rows or columns") {
   const test::TempDir dir;
   CHECK(mtx_of(file_of<double>(dir, 0, 3, {}, Storage::dense)) ==

@@ -156,11 +156,10 @@ void put_records(const Header& header, unsigned shift, std::span<const Record> e
 
 /// Strips of 2^shift rows.
 unsigned shift_of(const Text& text, const Header& header) {
-  constexpr std::uint64_t kMost = std::numeric_limits<std::uint32_t>::max();
-  if (header.rows > kMost || header.cols > kMost) {
+  if (header.rows > kMostIndex || header.cols > kMostIndex) {
     throw Error(Errc::unsupported, text.file, std::nullopt,
                 "a matrix of " + std::to_string(header.rows) + " x " + std::to_string(header.cols) +
-                    " is too large: at most 4294967295 rows and columns");
+                    " is too large: at most " + std::to_string(kMostIndex) + " rows and columns");
   }
   const std::uint64_t strips =
       std::clamp<std::uint64_t>(header.entries / kStripEntries, 1, kMostStrips);

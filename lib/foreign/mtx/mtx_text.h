@@ -12,6 +12,9 @@
 
 namespace dapple::detail::mtx {
 
+/// Rows and columns that the reader of coordinate files takes.
+inline constexpr std::uint64_t kMostIndex = 0xffff'ffff;
+
 enum class Symmetry : std::uint8_t { general, symmetric, skew };
 
 struct Header {

@@ -11,6 +11,7 @@
 #include "lib/base/text.h"
 #include "lib/cells/convert_cells.h"
 #include "lib/foreign/mtx/mtx.h"
+#include "lib/foreign/mtx/mtx_text.h"
 #include "lib/foreign/text/write_cells.h"
 #include "lib/io/scratch.h"
 
@@ -201,6 +202,10 @@ void write_mtx(const Source& source, ByteSink& sink, const ConvertOptions& optio
   const ValueType type = type_to_write(schema);
   const bool sparse = schema.kind == ObjectKind::matrix && schema.storage == Storage::csr;
   if (sparse || stores_few(source)) {
+    if (options.note && std::max(source.rows(), source.cols()) > kMostIndex) {
+      options.note("dapple itself does not read mtx files of more than " +
+                   std::to_string(kMostIndex) + " rows or columns, as this one has");
+    }
     write_coordinate(source, type, options.short_floats, sink);
   } else {
     write_array(source, type, options.short_floats, sink);
