@@ -263,6 +263,49 @@ TEST_CASE("writer: a single row may have any stride, since no second one exists"
   CHECK(row == values);
 }
 
+TEST_CASE("writer: what is no value type is refused, and options with a wrong value are named") {
+  const TempDir dir;
+  const auto none = static_cast<ValueType>(99);
+  const auto refused = [&](const auto& call) {
+    const auto error = test::error_of(call);
+    REQUIRE(error);
+    CHECK(error->code() == Errc::invalid_argument);
+    return *error;
+  };
+  for (const ValueType type : {none, static_cast<ValueType>(0), static_cast<ValueType>(11)}) {
+    refused([&] { MatrixWriter::create(dir / "m", 2, 2, type); });
+    refused([&] { FrameWriter::create(dir / "m", 2, std::vector<Column>{{"a", type}}); });
+  }
+  const double cells[4] = {1, 2, 3, 4};
+  auto w = MatrixWriter::create(dir / "m", 2, 2, ValueType::f64);
+  const auto bytes = std::as_bytes(std::span(cells));
+  CHECK(refused([&] {
+          w.put_region({{0, 2}, {0, 2}}, none, bytes);
+        }).detail() == "there is no value type 99; they are 1, u8, to 10, f64");
+  w.put_region({{0, 2}, {0, 2}}, ValueType::f64, bytes);
+  w.finish();
+  CHECK(Matrix::open(dir / "m").read<double>({{0, 2}, {0, 2}}) == std::vector<double>{1, 2, 3, 4});
+  const auto option = [&](const WriteOptions& options) {
+    return refused([&] { MatrixWriter::create(dir / "n", 2, 2, ValueType::f64, options); })
+        .option();
+  };
+  CHECK(option({.tile = TileShape{0, 2}}) == "tile");
+  CHECK(option({.align = 3}) == "align");
+  CHECK(option({.attributes = "[]"}) == "attributes");
+  CHECK(dir.names() == std::vector<std::string>{"m"});
+}
+
+TEST_CASE("writer: a writer that is assigned to leaves no file of its own") {
+  const TempDir dir;
+  auto w = MatrixWriter::create(dir / "a", 1, 1, ValueType::f64);
+  w = MatrixWriter::create(dir / "b", 1, 1, ValueType::f64);
+  MatrixWriter moved = std::move(w);
+  moved.finish();
+  w = MatrixWriter::create(dir / "c", 1, 1, ValueType::f64);
+  w.finish();
+  CHECK(dir.names() == std::vector<std::string>{"b", "c"});
+}
+
 TEST_CASE("writer: an alignment that would make a file of little but padding is refused") {
   const TempDir dir;
   WriteOptions options;

@@ -51,9 +51,9 @@ typedef enum dapple_code {
 /// Why a call failed. Texts that are too long are cut.
 typedef struct dapple_error {
   int32_t code;
-  uint64_t byte;       // of the file; DAPPLE_NO_BYTE: the error is not about one
-  char option[32];     // the option that would make the call succeed: "overwrite"; "": none
-  char file[480];      // "": the error is not about one
+  uint64_t byte;    // of the file; DAPPLE_NO_BYTE: the error is not about one
+  char option[32];  // what would make the call succeed, or has a wrong value: "overwrite"; "": none
+  char file[480];   // "": the error is not about one
   char message[1024];  // a sentence, with the file and the byte
 } dapple_error;
 

@@ -44,10 +44,11 @@ class Error : public std::runtime_error {
   std::optional<std::uint64_t> offset() const noexcept { return offset_; }
   /// The message without file, code and offset.
   const std::string& detail() const noexcept { return detail_; }
-  /// What would make the failed call succeed, or "": an option ("absent", "overwrite"), perhaps
-  /// with the value that helps ("format=csv"), one of a format ("csv.missing_as_nan"), or what else
-  /// there is ("repair"). Callers turn it into advice in their own words: the library does not know
-  /// whether its user has flags, keyword arguments or a dialog.
+  /// What would make the failed call succeed, or "": an option ("absent", "overwrite"; "align"
+  /// whose value is wrong), perhaps with the value that helps ("format=csv"), one of a format
+  /// ("csv.missing_as_nan"), or what else there is ("repair"). Callers turn it into advice in their
+  /// own words: the library does not know whether its user has flags, keyword arguments or a
+  /// dialog.
   std::string_view option() const noexcept { return option_; }
 
  private:

@@ -5,8 +5,9 @@
 //   w.finish();
 //
 // Nothing appears at the destination before finish(), and then all of it at once. Without finish()
-// the destructor leaves no file. Memory: the blocks being written, and 64 bytes for each block
-// already written.
+// the destructor leaves no file. A writer that was moved from can only be destroyed or assigned to;
+// one that is assigned to leaves no file, either, unless it was finished. Memory: the blocks being
+// written, and 64 bytes for each block already written.
 #pragma once
 
 #include <concepts>
@@ -176,7 +177,7 @@ class TileWriter {
   }
   /// The same of values of `type`, anywhere in memory: cell (r, c) of the region is at byte
   /// r * strides.row + c * strides.col of `cells`. Also throws invalid_argument when they are not
-  /// all in `cells`.
+  /// all in `cells`, or `type` is none.
   void put_region(const Region& region, ValueType type, std::span<const std::byte> cells,
                   Strides strides = {}, unsigned threads = 1);
 
@@ -215,8 +216,8 @@ class TileWriter {
 
 class MatrixWriter : public TileWriter {
  public:
-  /// Throws io, invalid_argument for a bad alignment, a tile without cells, or a destination that
-  /// exists.
+  /// Throws io, invalid_argument for what is no value type, a bad alignment, a tile without cells,
+  /// or a destination that exists.
   static MatrixWriter create(const std::filesystem::path& path, std::uint64_t rows,
                              std::uint64_t cols, ValueType value_type,
                              const WriteOptions& options = {}, Storage storage = Storage::dense);

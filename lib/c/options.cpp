@@ -60,10 +60,10 @@ FormatOptions split(const char* const* list, std::span<const OptionInfo> table,
     const std::size_t equals = std::min(given.find('='), given.size());
     const std::string name(given.substr(0, equals));
     const bool of_format = others != nullptr && name.find('.') != std::string::npos;
-    if (!of_format) option_named(name, table);
+    const std::string_view known = of_format ? std::string_view() : option_named(name, table).name;
     if (equals == given.size()) {
       throw Error(Errc::invalid_argument,
-                  "the option '" + name + "' needs a value: " + name + "=VALUE");
+                  "the option '" + name + "' needs a value: " + name + "=VALUE", known);
     }
     (of_format ? *others : own).emplace(name, given.substr(equals + 1));
   }

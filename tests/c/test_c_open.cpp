@@ -161,6 +161,7 @@ TEST_CASE("c: options that do not exist or that have no sense are errors") {
   };
   CHECK(message("colour=red") == "there is no option 'colour'");
   CHECK(message("threads") == "the option 'threads' needs a value: threads=VALUE");
+  CHECK(std::string(error.option) == "threads");
   CHECK(message("threads=-1") ==
         "the option 'threads' must be a number from 0 to 4294967295, not '-1'");
   CHECK(message("check=now") ==

@@ -16,22 +16,31 @@ namespace dapple::detail::dbdf {
 void require_sound(const WriteOptions& options) {
   constexpr std::uint32_t kLargest = 2u << 20;
   if (!std::has_single_bit(options.align) || options.align > kLargest) {
-    throw Error(Errc::invalid_argument, "the alignment must be a power of two up to " +
-                                            std::to_string(kLargest) + ", and " +
-                                            std::to_string(options.align) + " is not");
+    throw Error(Errc::invalid_argument,
+                "the alignment must be a power of two up to " + std::to_string(kLargest) +
+                    ", and " + std::to_string(options.align) + " is not",
+                "align");
   }
   if (options.plain && options.pack != Packing::none) {
     throw Error(Errc::invalid_argument,
                 "the plain layout has no packed blocks; choose one or the other");
   }
   if (options.tile && (options.tile->rows == 0 || options.tile->cols == 0)) {
-    throw Error(Errc::invalid_argument, "tiles of " + std::to_string(options.tile->rows) + " x " +
-                                            std::to_string(options.tile->cols) +
-                                            " cells hold nothing");
+    throw Error(Errc::invalid_argument,
+                "tiles of " + std::to_string(options.tile->rows) + " x " +
+                    std::to_string(options.tile->cols) + " cells hold nothing",
+                "tile");
   }
   if (options.attributes.empty()) return;
   const std::string fault = fault_of_attributes(options.attributes);
-  if (!fault.empty()) throw Error(Errc::invalid_argument, "the attributes " + fault);
+  if (!fault.empty()) throw Error(Errc::invalid_argument, "the attributes " + fault, "attributes");
+}
+
+void require_known(ValueType type, const std::string& file) {
+  const auto code = static_cast<std::uint8_t>(type);
+  if (value_type_of_code(code)) return;
+  throw Error(Errc::invalid_argument, file, std::nullopt,
+              "there is no value type " + std::to_string(code) + "; they are 1, u8, to 10, f64");
 }
 
 void require_meanings(const std::vector<Column>& columns, const std::string& file) {

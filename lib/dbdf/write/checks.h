@@ -16,6 +16,9 @@ namespace dapple::detail::dbdf {
 /// without cells.
 void require_sound(const WriteOptions& options);
 
+/// Throws invalid_argument for a number that is none of the enumerators.
+void require_known(ValueType type, const std::string& file);
+
 /// Throws invalid_argument for a meaning that its column's value type cannot have, and for a mark
 /// of missing cells that is no value of the type, and so would mark none. Errors name `file`.
 void require_meanings(const std::vector<Column>& columns, const std::string& file);

@@ -81,6 +81,7 @@ WriteSummary TileWriter::finish() { return impl_->finish(); }
 MatrixWriter MatrixWriter::create(const std::filesystem::path& path, std::uint64_t rows,
                                   std::uint64_t cols, ValueType value_type,
                                   const WriteOptions& options, Storage storage) {
+  detail::dbdf::require_known(value_type, path.string());
   Schema schema;
   schema.rows = rows;
   schema.cols = cols;
@@ -91,6 +92,7 @@ MatrixWriter MatrixWriter::create(const std::filesystem::path& path, std::uint64
 
 FrameWriter FrameWriter::create(const std::filesystem::path& path, std::uint64_t rows,
                                 std::vector<Column> columns, const WriteOptions& options) {
+  for (const Column& one : columns) detail::dbdf::require_known(one.value_type, path.string());
   if (!options.plain) detail::dbdf::require_meanings(columns, path.string());
   Schema schema;
   schema.kind = detail::ObjectKind::frame;
