@@ -23,8 +23,10 @@ Error ByteSource::changed(const std::string& reading) const {
 
 void throw_io(const std::string& file, std::string_view action, int errno_value) {
   throw Error(Errc::io, file, std::nullopt,
-              std::string("cannot ").append(action).append(": ").append(
-                  std::generic_category().message(errno_value)));
+              std::string("cannot ")
+                  .append(action)
+                  .append(file.empty() ? " a file whose name is empty: " : ": ")
+                  .append(std::generic_category().message(errno_value)));
 }
 
 }  // namespace dapple::detail

@@ -65,6 +65,7 @@ void require_file_place(const std::filesystem::path& path, const std::string& na
     throw Error(Errc::invalid_argument, name, std::nullopt,
                 std::string("cannot be written as a file: it is ") + what);
   };
+  if (name.empty()) throw_io(name, "create", ENOENT);
   require_local(name);
   struct stat target;
   if (::stat(path.c_str(), &target) == 0) {

@@ -59,6 +59,26 @@ TEST_CASE("c: a matrix is put in rectangles of any size and stride") {
   CHECK(std::string(error.option) == "overwrite");
 }
 
+TEST_CASE("c: an option with a wrong value is named, and so is a name that is empty") {
+  const TempDir dir;
+  const auto path = (dir / "m.dbdf").string();
+  dapple_error error;
+  Writer writer;
+  for (const std::string given : {"tile=0x5", "tile=5", "align=3", "attributes=[]", "kind=none"}) {
+    const char* const options[] = {given.c_str(), nullptr};
+    CHECK(dapple_create(path.c_str(), 1, 1, DAPPLE_F64, options, &writer, &error) ==
+          DAPPLE_INVALID_ARGUMENT);
+    CHECK(std::string(error.option) == given.substr(0, given.find('=')));
+  }
+  CHECK(dapple_create("", 1, 1, DAPPLE_F64, nullptr, &writer, &error) == DAPPLE_IO);
+  CHECK(std::string(error.message) ==
+        "cannot create a file whose name is empty: No such file or directory");
+  Object object;
+  CHECK(dapple_open("", nullptr, &object, &error) == DAPPLE_IO);
+  CHECK(std::string(error.message) ==
+        "cannot open a file whose name is empty: No such file or directory");
+}
+
 TEST_CASE("c: rows and columns have names") {
   const TempDir dir;
   const auto path = (dir / "m.dbdf").string();
