@@ -76,13 +76,17 @@ SourcePtr open_address(const std::string& address, const OpenOptions& options) {
 
 SourcePtr open_source(const std::string& name, const OpenOptions& options) {
   if (http::is_address(name)) return open_address(name, options);
-  if (is_collection_folder(name)) return open_source(member_path(name, options.array), options);
-  if (const std::string metadata = zarr::metadata_in(name); !metadata.empty()) {
+  std::error_code none;
+  const auto type = std::filesystem::status(name, none).type();  // all that opening a file needs
+  if (type == std::filesystem::file_type::directory) {
+    if (is_collection_folder(name)) return open_source(member_path(name, options.array), options);
+    const std::string metadata = zarr::metadata_in(name);
+    if (metadata.empty()) return open_dataset(name, options);
     return LocalFile::open(metadata, options.guard);
   }
-  std::error_code none;
-  if (std::filesystem::is_directory(name, none)) return open_dataset(name, options);
-  if (auto member = open_member(name, options)) return member;
+  if (type == std::filesystem::file_type::not_found) {
+    if (auto member = open_member(name, options)) return member;
+  }
   return LocalFile::open(name, options.guard);
 }
 
