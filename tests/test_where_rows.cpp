@@ -4,24 +4,19 @@
 
 #include <algorithm>
 #include <functional>
-#include <limits>
-#include <memory>
 #include <string>
 #include <vector>
 
 #include "dapple/dapple.h"
 #include "tests/every_column.h"
-#include "tests/partition.h"
 #include "tests/random_search.h"
 #include "tests/support.h"
 #include "tests/table.h"
 
 using namespace dapple;
-using test::column_meaning;
 using test::ColumnSearch;
 using test::compare_cells;
 using test::every_column;
-using test::Image;
 using test::random_search;
 using test::random_stored;
 using test::Rng;

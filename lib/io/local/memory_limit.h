@@ -10,8 +10,7 @@ std::uint64_t memory_limit() noexcept;
 
 /// True for bytes of files that are not all kept in memory: they may leave it at any time.
 inline bool outgrows_memory(std::uint64_t bytes) noexcept {
-  constexpr std::uint64_t kSmall = std::uint64_t{64}
-                                   << 20;  // asking would take longer than opening
+  constexpr std::uint64_t kSmall = 64 << 20;  // asking would take longer than opening
   return bytes > kSmall && bytes > memory_limit() / 2;
 }
 
