@@ -1,10 +1,12 @@
 #include <doctest/doctest.h>
 #include <fcntl.h>
+#include <sys/stat.h>
 
 #include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <thread>
 #include <variant>
 #include <vector>
 
@@ -281,4 +283,24 @@ TEST_CASE("sidecar: a stream has none, whatever lies beside the file it is named
   const Matrix m = std::get<Matrix>(open_stream(fd.get(), path.string()));
   CHECK(m.note() == "");
   CHECK(m.index_origin() == IndexOrigin::scanned);
+}
+
+TEST_CASE("sidecar: what comes out of a pipe can be read, but has no index") {
+  const TempDir dir;
+  const auto pipe = dir / "pipe";
+  REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
+  const auto refused = [](const auto& f) { return test::required_error(test::error_of(f)).code(); };
+  CHECK(refused([&] { write_sidecar(pipe); }) == Errc::unsupported);
+  CHECK(refused([&] { write_column_copy(pipe); }) == Errc::unsupported);
+  const std::vector<std::byte> bytes = pinwheel_image().bytes();
+  // So few that they fit into the pipe: its writer may be gone before the first is read.
+  std::thread writer([&] {
+    std::ofstream(pipe, std::ios::binary)
+        .write(reinterpret_cast<const char*>(bytes.data()),
+               static_cast<std::streamsize>(bytes.size()));
+  });
+  const Matrix read = Matrix::open(pipe), kept = Matrix::open(dir.write("m", bytes));
+  writer.join();
+  const Region all{{0, kept.rows()}, {0, kept.cols()}};
+  CHECK(read.read<std::int32_t>(all) == kept.read<std::int32_t>(all));
 }

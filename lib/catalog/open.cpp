@@ -1,11 +1,7 @@
 #include "dapple/open.h"
 
-#include <fcntl.h>
-
-#include <cerrno>
 #include <filesystem>
 #include <memory>
-#include <system_error>
 #include <utility>
 
 #include "dapple/frame.h"
@@ -23,17 +19,6 @@ namespace dapple {
 namespace {
 
 using SharedStore = std::shared_ptr<const detail::Store>;
-
-/// What comes out of a named pipe is copied first, as from standard input.
-std::shared_ptr<detail::ByteSource> open_file(const std::filesystem::path& path,
-                                              const OpenOptions& options) {
-  std::error_code none;
-  if (!std::filesystem::is_fifo(path, none)) return detail::open_source(path.string(), options);
-  const detail::Descriptor pipe(
-      detail::uninterrupted([&] { return ::open(path.c_str(), O_RDONLY | O_CLOEXEC); }));
-  if (!pipe.is_open()) detail::throw_io(path, "open", errno);
-  return detail::LocalFile::spool(pipe.get(), path);
-}
 
 SharedStore open_bytes(std::span<const std::byte> bytes, std::string name,
                        const OpenOptions& options) {
@@ -53,7 +38,7 @@ SharedStore open_object(const std::shared_ptr<const ObjectStore>& store, const s
 }
 
 SharedStore open_path(const std::filesystem::path& path, const OpenOptions& options) {
-  const auto file = open_file(path, options);
+  const auto file = detail::open_source(path.string(), options);
   auto store = detail::watched(*file, [&] { return detail::open_store(file, options); });
   if (!options.read_ahead) file->read_nothing_ahead();
   return store;

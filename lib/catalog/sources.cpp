@@ -76,8 +76,9 @@ SourcePtr open_address(const std::string& address, const OpenOptions& options) {
 
 SourcePtr open_source(const std::string& name, const OpenOptions& options) {
   if (http::is_address(name)) return open_address(name, options);
+  if (auto file = LocalFile::open_or_copy(name, options.guard)) return file;
   std::error_code none;
-  const auto type = std::filesystem::status(name, none).type();  // all that opening a file needs
+  const auto type = std::filesystem::status(name, none).type();
   if (type == std::filesystem::file_type::directory) {
     if (is_collection_folder(name)) return open_source(member_path(name, options.array), options);
     const std::string metadata = zarr::metadata_in(name);
@@ -87,7 +88,7 @@ SourcePtr open_source(const std::string& name, const OpenOptions& options) {
   if (type == std::filesystem::file_type::not_found) {
     if (auto member = open_member(name, options)) return member;
   }
-  return LocalFile::open(name, options.guard);
+  return LocalFile::open(name, options.guard);  // throws why it cannot be
 }
 
 SourcePtr open_in_store(const std::shared_ptr<const ObjectStore>& store, const std::string& name,

@@ -18,7 +18,8 @@ inline CacheFolder cache_of(const OpenOptions& options) {
 
 /// Opens what has this name: the path of a file, an address, or a folder: a data set in its latest
 /// state, a member of a collection or a Zarr hierarchy. An address is one of a folder if its path
-/// ends in a slash, or in .zarr. Throws io, unsupported, and not_recognised for any other folder.
+/// ends in a slash, or in .zarr. What comes out of a named pipe is copied first. Throws io,
+/// unsupported, and not_recognised for any other folder.
 std::shared_ptr<ByteSource> open_source(const std::string& name, const OpenOptions& options);
 
 /// The same for what a store of the caller's has under this name.

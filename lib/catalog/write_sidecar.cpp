@@ -2,6 +2,7 @@
 
 #include <string>
 #include <string_view>
+#include <system_error>
 
 #include "lib/catalog/formats.h"
 #include "lib/catalog/sources.h"
@@ -15,11 +16,26 @@
 
 namespace dapple {
 
+namespace {
+
+/// Opens what something is to be written beside.
+std::shared_ptr<detail::ByteSource> open_to_index(const std::filesystem::path& path,
+                                                  const OpenOptions& options) {
+  std::error_code none;
+  if (std::filesystem::is_fifo(path, none)) {
+    throw Error(Errc::unsupported, path.string(), std::nullopt,
+                "what comes out of a pipe cannot have an index or a copy beside it");
+  }
+  detail::write_back(path);
+  return detail::open_source(path.string(), options);
+}
+
+}  // namespace
+
 bool write_sidecar(const std::filesystem::path& path, const OpenOptions& options,
                    const SidecarOptions& sidecar) {
   using namespace detail;
-  write_back(path);
-  const auto file = open_source(path.string(), options);
+  const auto file = open_to_index(path, options);
   return watched(*file, [&] {
     auto content = file;
     const Format& format = format_to_read(content, options);
@@ -56,8 +72,7 @@ bool write_sidecar(const std::filesystem::path& path, const OpenOptions& options
 WriteSummary write_column_copy(const std::filesystem::path& path, const OpenOptions& options,
                                const ColumnCopyOptions& copy) {
   using namespace detail;
-  write_back(path);
-  const auto file = open_source(path.string(), options);
+  const auto file = open_to_index(path, options);
   return watched(*file, [&] {
     const auto refuse = [&](const char* why) {
       throw Error(Errc::unsupported, path.string(), std::nullopt, why);

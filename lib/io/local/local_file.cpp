@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <linux/magic.h>
+#include <poll.h>
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -100,35 +101,25 @@ std::shared_ptr<LocalFile> LocalFile::open_if_there(std::string name, bool guard
   return std::make_shared<LocalFile>(Key(), std::move(fd), std::move(name), s, guarded);
 }
 
+std::shared_ptr<LocalFile> LocalFile::open_or_copy(std::string name, bool guarded) {
+  Descriptor fd = open_to_read(name);
+  struct stat s;
+  if (!fd.is_open() || ::fstat(fd.get(), &s) != 0) return nullptr;
+  if (S_ISFIFO(s.st_mode)) {
+    pollfd writer{fd.get(), POLLIN, 0};
+    uninterrupted([&] { return ::poll(&writer, 1, -1); });
+    ::fcntl(fd.get(), F_SETFL, 0);  // from now on, reading waits, too
+    return spool(fd.get(), std::move(name));
+  }
+  if (!S_ISREG(s.st_mode)) return nullptr;
+  return std::make_shared<LocalFile>(Key(), std::move(fd), std::move(name), s, guarded);
+}
+
 std::shared_ptr<LocalFile> LocalFile::adopt(Descriptor fd, std::string name, bool guarded) {
   struct stat s;
   if (::fstat(fd.get(), &s) != 0) throw_io(name, "read the size", errno);
   if (!S_ISREG(s.st_mode)) fail_irregular(name, S_ISDIR(s.st_mode));
   return std::make_shared<LocalFile>(Key(), std::move(fd), std::move(name), s, guarded);
-}
-
-std::shared_ptr<LocalFile> LocalFile::spool(int source, std::string name) {
-  const auto read = [&](std::span<std::byte> buffer) {
-    const ssize_t got = uninterrupted([&] { return ::read(source, buffer.data(), buffer.size()); });
-    if (got < 0) throw_io(name, "read", errno);
-    return static_cast<std::size_t>(got);
-  };
-  return spool(read, name);
-}
-
-std::shared_ptr<LocalFile> LocalFile::spool(const ReadSome& read, std::string name) {
-  Descriptor fd = open_scratch(name);
-  constexpr std::size_t kBuffer = 1 << 20;
-  const auto buffer = std::make_unique<std::byte[]>(kBuffer);
-  for (std::uint64_t size = 0;;) {
-    const std::size_t count = read({buffer.get(), kBuffer});
-    if (count == 0) break;
-    if (!write_all(fd.get(), size, {buffer.get(), count})) {
-      throw_io(name, "copy to a temporary file in " + temporary_folder(), errno);
-    }
-    size += count;
-  }
-  return adopt_unnamed(std::move(fd), std::move(name));
 }
 
 std::shared_ptr<LocalFile> LocalFile::adopt_unnamed(Descriptor fd, std::string name) {

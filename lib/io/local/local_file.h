@@ -34,6 +34,9 @@ class LocalFile final : public ByteSource {
   static std::shared_ptr<LocalFile> open(std::string name, bool guarded = false);
   /// The same, but returns nullptr instead of throwing.
   static std::shared_ptr<LocalFile> open_if_there(std::string name, bool guarded = false);
+  /// The same, and what comes out of a named pipe is copied first, as from standard input. One look
+  /// at what has the name, not two.
+  static std::shared_ptr<LocalFile> open_or_copy(std::string name, bool guarded = false);
   /// Takes over the open file `fd`; `name` is for messages. Throws io.
   static std::shared_ptr<LocalFile> adopt(Descriptor fd, std::string name, bool guarded = false);
   /// The same for a file without a name.
