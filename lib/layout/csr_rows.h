@@ -14,15 +14,10 @@
 
 namespace dapple::detail {
 
-/// When columns are checked: before they are used or, where any column does no harm, after the
-/// last, which is a fifth faster.
-enum class Checked : bool { before_use, afterwards };
-
 /// Calls take(lane, column, value bytes) for the entries of a row as long as columns ascend below
 /// `width`, and returns how many those are; `lane` goes round from 0 to 3, so that `take` can keep
-/// four sums that do not wait for each other. With `afterwards`, takes all of them, and returns 0
-/// when some column was not sound.
-template <std::size_t kSize, Checked kWhen = Checked::before_use, class Take>
+/// four sums that do not wait for each other.
+template <std::size_t kSize, class Take>
 [[gnu::always_inline]] inline std::uint32_t take_ascending(const std::byte* entries,
                                                            std::uint32_t count, std::int64_t width,
                                                            const Take& take) {
@@ -30,17 +25,14 @@ template <std::size_t kSize, Checked kWhen = Checked::before_use, class Take>
   const auto column = [&](std::uint32_t k) -> std::int64_t {
     return load_le<std::uint32_t>(entries + k * kStride);
   };
-  std::int64_t last = -1, sound = -1;  // the column before; negative while columns are sound
+  std::int64_t last = -1;  // the column before
   std::uint32_t k = 0;
   for (; count - k >= 4; k += 4) {
     const std::int64_t a = column(k), b = column(k + 1), c = column(k + 2), d = column(k + 3);
     // Negative when columns ascend and are inside: one branch for all.
     const std::int64_t rising = (last - a) & (a - b) & (b - c) & (c - d) & (d - width);
-    if constexpr (kWhen == Checked::afterwards) {
-      sound &= rising;
-    } else if (rising >= 0) [[unlikely]] {
+    if (rising >= 0) [[unlikely]]
       break;
-    }
     const std::byte* const p = entries + k * kStride;
     ask_ahead(p);
     take(0, static_cast<std::uint32_t>(a), p + 4);
@@ -51,15 +43,12 @@ template <std::size_t kSize, Checked kWhen = Checked::before_use, class Take>
   }
   for (; k < count; ++k) {
     const std::int64_t a = column(k), rising = (last - a) & (a - width);
-    if constexpr (kWhen == Checked::afterwards) {
-      sound &= rising;
-    } else if (rising >= 0) [[unlikely]] {
+    if (rising >= 0) [[unlikely]]
       break;
-    }
     take(0, static_cast<std::uint32_t>(a), entries + k * kStride + 4);
     last = a;
   }
-  return sound < 0 ? k : 0;
+  return k;
 }
 
 /// The entries of one row of a block.
@@ -121,14 +110,11 @@ void each_csr_row(const SparsePayload& s, Range rows, RowCursor& cursor, const T
 }
 
 /// Splits the entries of a row of a block of `width` columns into columns, to which `first` is
-/// added, and values. False, and what was written is unspecified, unless columns ascend inside the
-/// block and no value is positive zero or loses bits: then the row needs a closer look.
+/// added, and values, stored as `from` and wanted as `to`, which holds all of them. False, and what
+/// was written is unspecified, unless columns ascend inside the block and no value is positive
+/// zero: then the row needs a closer look.
 template <class Col>
-using SplitRow = bool (*)(const std::byte* entries, std::uint32_t count, std::uint32_t width,
-                          Col first, Col* cols, std::byte* values) noexcept;
-
-/// Of values stored as `from`, wanted as `to`; nullptr unless that holds all of them.
-template <class Col>
-SplitRow<Col> row_splitter(ValueType from, ValueType to) noexcept;
+bool split_row(const std::byte* entries, std::uint32_t count, std::uint32_t width, ValueType from,
+               Col first, Col* cols, ValueType to, std::byte* values);
 
 }  // namespace dapple::detail

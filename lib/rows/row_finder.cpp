@@ -15,9 +15,9 @@ namespace {
 
 constexpr std::size_t kLine = 64;  // bytes of a cache line
 
-/// A row further on is asked for up to here; the processor fetches the rest of a long one by
-/// itself.
-constexpr std::size_t kAskedBytes = 16 * kLine;
+/// A row further on is asked for up to here. By itself the processor fetches the rest of a long one
+/// only once it is being read: asking for a sixth of rows of 5 KB costs a third of their speed.
+constexpr std::size_t kAskedBytes = 96 * kLine;
 /// Bytes of rows that are asked for ahead of their use.
 constexpr std::size_t kBytesAhead = 8192;
 

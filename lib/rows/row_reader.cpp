@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "lib/base/ask_ahead.h"
 #include "lib/base/bytes.h"
 #include "lib/base/value_types.h"
 #include "lib/base/vectors.h"
@@ -26,8 +27,8 @@ RowReader<Col>::RowReader(const Store& store, std::optional<ValueType> type)
   const Schema& schema = store.schema();
   if (!type || schema.kind != ObjectKind::matrix) return;
   for (const ValueType stored : kValueTypes) {
-    if (!holds_all(schema.value_type, stored)) continue;
-    splitters_[static_cast<std::size_t>(stored)] = row_splitter<Col>(stored, *type);
+    is_certain_[static_cast<std::size_t>(stored)] =
+        holds_all(schema.value_type, stored) && holds_all(*type, stored);
   }
 }
 
@@ -41,6 +42,7 @@ void RowReader<Col>::append(const BlockRows& block, Range rows, RowCursor start,
       return;
     case BlockRows::Way::csr:
       return each_csr_row(block.payload(), rows, start, [&](const StoredRow& row) {
+        ask_ahead(row.entries, row.count * (4 + size_of(block.entry().value_type)));
         append(block, row, wanted, out);
         *ends++ = out.size;
       });
@@ -60,10 +62,9 @@ void RowReader<Col>::append(const BlockRows& block, const StoredRow& row,
                             const WantedCols<Col>& wanted, RowSink<Col>& out) {
   const Entry& entry = block.entry();
   if (wanted.cols.size() == entry.cols && keep_.empty()) {
-    const auto split = splitters_[static_cast<std::size_t>(entry.value_type)];
-    if (split != nullptr &&
-        split(row.entries, row.count, entry.cols, wanted.at, out.cols + out.size,
-              out.values + out.size * size_of(out_type_))) {
+    if (is_certain_[static_cast<std::size_t>(entry.value_type)] &&
+        split_row(row.entries, row.count, entry.cols, entry.value_type, wanted.at,
+                  out.cols + out.size, out_type_, out.values + out.size * size_of(out_type_))) {
       out.size += row.count;
       return;
     }
@@ -108,7 +109,7 @@ void RowReader<Col>::append_encoded(const BlockRows& block, Range rows, RowCurso
   }
   const std::span<const std::uint32_t> starts(encoded_starts_.begin(), encoded_starts_.end());
   const bool whole = wanted.cols.size() == entry.cols;
-  if (whole && splitters_[static_cast<std::size_t>(entry.value_type)] != nullptr) {
+  if (whole && is_certain_[static_cast<std::size_t>(entry.value_type)]) {
     std::byte* const values = out.values + out.size * size_of(out_type_);
     Col* const cols = out.cols + out.size;
     if constexpr (sizeof(Col) == 8) cols_.reset(stored);

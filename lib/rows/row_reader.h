@@ -117,8 +117,8 @@ class RowReader {
 
   const Store& store_;
   const std::optional<ValueType> type_;
-  const ValueType out_type_;                   // u64 for words
-  std::array<SplitRow<Col>, 11> splitters_{};  // by stored type; null: values need a look
+  const ValueType out_type_;           // u64 for words
+  std::array<bool, 11> is_certain_{};  // by stored type: out_type_ holds all of it
   std::span<const std::uint8_t> keep_;
   std::vector<BandArrays<Col>> pieces_;
   Array<std::uint64_t> row_ptr_;
