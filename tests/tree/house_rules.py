@@ -23,9 +23,9 @@ def lines(root, folders, endings):
     """(name, number, line) of the sources in some folders."""
     for path in sorted(p for f in folders for p in (root / f).rglob("*")):
         if path.suffix in endings and path.is_file():
-            text = path.read_text(encoding="utf-8", errors="replace")
+            text, name = path.read_text(encoding="utf-8", errors="replace"), path.relative_to(root).as_posix()
             for number, line in enumerate(text.splitlines(), 1):
-                yield path.relative_to(root).as_posix(), number, line
+                yield name, number, line
 
 
 def library(root):
@@ -35,7 +35,7 @@ def library(root):
 def words(root):
     """Comments say it in plain English."""
     for name, number, line in lines(root, FOLDERS, COMMENT):
-        comment = re.search(COMMENT[pathlib.Path(name).suffix], line)
+        comment = re.search(COMMENT["." + name.rpartition(".")[2]], line)
         if comment and "house_rules" not in name:
             for word in WORDS.findall(comment.group()):
                 yield f"{name}:{number}: '{word}'"
