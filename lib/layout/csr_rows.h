@@ -112,9 +112,10 @@ void each_csr_row(const SparsePayload& s, Range rows, RowCursor& cursor, const T
 /// Splits the entries of a row of a block of `width` columns into columns, to which `first` is
 /// added, and values, stored as `from` and wanted as `to`, which holds all of them. False, and what
 /// was written is unspecified, unless columns ascend inside the block and no value is positive
-/// zero: then the row needs a closer look.
+/// zero: then the row needs a closer look. Asks for what comes `ahead` bytes later, at any address:
+/// where rows are read in order, the processor by itself stops at the end of a page.
 template <class Col>
 bool split_row(const std::byte* entries, std::uint32_t count, std::uint32_t width, ValueType from,
-               Col first, Col* cols, ValueType to, std::byte* values);
+               Col first, Col* cols, ValueType to, std::byte* values, std::size_t ahead = 0);
 
 }  // namespace dapple::detail

@@ -42,8 +42,7 @@ void RowReader<Col>::append(const BlockRows& block, Range rows, RowCursor start,
       return;
     case BlockRows::Way::csr:
       return each_csr_row(block.payload(), rows, start, [&](const StoredRow& row) {
-        ask_ahead(row.entries, row.count * (4 + size_of(block.entry().value_type)));
-        append(block, row, wanted, out);
+        append(block, row, wanted, out, kAskAhead);
         *ends++ = out.size;
       });
     case BlockRows::Way::encoded:
@@ -59,12 +58,13 @@ void RowReader<Col>::append(const BlockRows& block, Range rows, RowCursor start,
 
 template <class Col>
 void RowReader<Col>::append(const BlockRows& block, const StoredRow& row,
-                            const WantedCols<Col>& wanted, RowSink<Col>& out) {
+                            const WantedCols<Col>& wanted, RowSink<Col>& out, std::size_t ahead) {
   const Entry& entry = block.entry();
   if (wanted.cols.size() == entry.cols && keep_.empty()) {
     if (is_certain_[static_cast<std::size_t>(entry.value_type)] &&
         split_row(row.entries, row.count, entry.cols, entry.value_type, wanted.at,
-                  out.cols + out.size, out_type_, out.values + out.size * size_of(out_type_))) {
+                  out.cols + out.size, out_type_, out.values + out.size * size_of(out_type_),
+                  ahead)) {
       out.size += row.count;
       return;
     }

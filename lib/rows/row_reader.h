@@ -75,9 +75,9 @@ class RowReader {
   /// corrupt, type_mismatch, io.
   void append(const BlockRows& block, Range rows, RowCursor start, std::uint64_t stored,
               const WantedCols<Col>& wanted, RowSink<Col>& out, std::uint64_t* ends);
-  /// The same for one row of CSR entries.
+  /// The same for one row of CSR entries; what comes `ahead` bytes later is asked for meanwhile.
   void append(const BlockRows& block, const StoredRow& row, const WantedCols<Col>& wanted,
-              RowSink<Col>& out);
+              RowSink<Col>& out, std::size_t ahead = 0);
 
   /// Memory for `n` blocks side by side.
   std::vector<BandArrays<Col>>& pieces(std::size_t n) {
