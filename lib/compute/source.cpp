@@ -265,22 +265,16 @@ void Source::require_meant(Range rows, const ColumnBuffer& read) const {
 
 void Source::read_packed(const Region& region, std::byte* out, unsigned threads) const {
   const std::size_t row_step = packed_row(region.cols);
-  if (schema_.kind == ObjectKind::frame && store_->driver().read_rows != nullptr) {
-    std::vector<ColumnBuffer> columns;
-    for (std::uint64_t col = region.cols.begin; col < region.cols.end; ++col) {
-      columns.push_back({col, schema_.type_of(col), out, row_step});
-      out += size_of(schema_.type_of(col));
-    }
-    return read_columns(region.rows, columns, threads);
+  if (schema_.kind == ObjectKind::matrix) {
+    const ValueType type = schema_.value_type;
+    return read(region, {out, type, row_step, size_of(type)}, threads);
   }
-  for (std::uint64_t col = region.cols.begin; col < region.cols.end;) {
-    const Range same{col, schema_.end_of_type({col, region.cols.end})};
-    const ValueType type = schema_.type_of(col);
-    read({region.rows, same}, {out, type, row_step, size_of(type)}, threads);
-    for (; col < same.end; ++col, out += size_of(type)) {
-      require_meant(region.rows, {col, type, out, row_step});
-    }
+  std::vector<ColumnBuffer> columns;
+  for (std::uint64_t col = region.cols.begin; col < region.cols.end; ++col) {
+    columns.push_back({col, schema_.type_of(col), out, row_step});
+    out += size_of(schema_.type_of(col));
   }
+  read_columns(region.rows, columns, threads);
 }
 
 void Source::for_each_piece(const std::function<void(const Region&)>& take,

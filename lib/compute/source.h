@@ -61,8 +61,7 @@ class Source {
   /// never wrapped), absent, corrupt. Decodes with `threads`.
   void read(const Region& region, const Target& out, unsigned threads = 1) const;
 
-  /// Copies rows of several columns, each into memory of its own layout and type. Formats that
-  /// are parsed in order (`Driver::read_rows`) are parsed once for all of them. Errors as `read`.
+  /// Copies rows of several columns, each into memory of its own layout and type. Errors as `read`.
   void read_columns(Range rows, std::span<const ColumnBuffer> columns, unsigned threads = 1) const;
 
   /// Bytes of one row of these columns, every cell as its own column's type, without gaps; 2^64-1

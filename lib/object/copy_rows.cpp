@@ -7,6 +7,7 @@
 #include "lib/base/ask_ahead.h"
 #include "lib/cells/convert_cells.h"
 #include "lib/cells/stream_copy.h"
+#include "lib/object/misfit.h"
 
 namespace dapple::detail {
 
@@ -105,6 +106,25 @@ std::uint64_t copy_rows(const Target& out, ValueType type, const std::byte* from
     if (done < cols) return r * cols + done;
   }
   return rows * cols;
+}
+
+void copy_part(const Store& store, const Entry& entry, const Part& part, const std::byte* from,
+               std::size_t row_step, const Target& out) {
+  const std::uint64_t rows = part.rows.size(), cols = part.cols.size();
+  const std::uint64_t done = copy_rows(out, entry.value_type, from, row_step, rows, cols);
+  if (done == rows * cols) return;
+  const std::uint64_t row = done / cols, col = done % cols;
+  fail_misfit(store, entry, {part.rows.begin + row, part.cols.begin + col},
+              from + row * row_step + col * size_of(entry.value_type), out.type);
+}
+
+void read_in_place(const Store& store, const Entry& entry, const Part& part, const Target& out) {
+  if (part.rows.empty() || part.cols.empty()) return;
+  const DensePlace place = store.driver().in_place(store, entry).value();
+  copy_part(
+      store, entry, part,
+      place.data() + part.rows.begin * place.row_step + part.cols.begin * size_of(entry.value_type),
+      place.row_step, out);
 }
 
 }  // namespace dapple::detail

@@ -15,4 +15,13 @@ namespace dapple::detail {
 std::uint64_t copy_rows(const Target& out, ValueType type, const std::byte* from,
                         std::size_t row_step, std::uint64_t rows, std::uint64_t cols);
 
+/// Copies the cells of a part of a block, the first of which is at `from`; throws what
+/// `fail_misfit` does for one that does not fit.
+void copy_part(const Store& store, const Entry& entry, const Part& part, const std::byte* from,
+               std::size_t row_step, const Target& out);
+
+/// `Driver::read` of blocks whose cells can be used in place. REQUIRES that `Driver::in_place`
+/// gives them.
+void read_in_place(const Store& store, const Entry& entry, const Part& part, const Target& out);
+
 }  // namespace dapple::detail

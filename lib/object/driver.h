@@ -95,8 +95,9 @@ struct Driver {
   std::uint64_t (*header_size)(const Entry&) = nullptr;
   /// Bytes of the payload that an encoded block decodes to. May be null: no block is encoded.
   std::uint64_t (*plain_size)(const Entry&) = nullptr;
-  /// True when codes in the block are not those of the object's dictionaries; `recode` then makes
-  /// its payload. May be null: none are.
+  /// True when the payload of a block is not as it is stored (codes that are not those of the
+  /// object's dictionaries, a compression of the format's own); `recode` then makes it. May be
+  /// null: none are.
   bool (*is_recoded)(const Store&, const Entry&) = nullptr;
   HeldBytes (*recode)(const Store&, const Entry&) = nullptr;
   /// Compares entry `number` with the bytes that it points to. Called before a block is first used.
@@ -135,8 +136,7 @@ struct Driver {
   /// Moves the cursor of a CSR block down to `row`, counting the entries that it passes. May be
   /// null: `csr_arrays` is then used only for whole blocks.
   void (*skip_rows)(const Store&, const Entry&, std::uint64_t row, RowCursor& cursor) = nullptr;
-  /// Implements `Frame::read_rows` in one pass. May be null: `read` is called for each run of
-  /// columns.
+  /// Implements `Frame::read_rows`. May be null: `read` is called for each run of columns.
   void (*read_rows)(const Store&, Range rows, std::span<const ColumnBuffer> columns,
                     const ReadOptions&) = nullptr;
 };

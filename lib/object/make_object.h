@@ -27,4 +27,8 @@ inline std::variant<Matrix, Frame> make_object(std::shared_ptr<const Store> stor
   return ObjectMaker::matrix(std::move(store));
 }
 
+inline std::shared_ptr<const Store> store_of(const std::variant<Matrix, Frame>& object) {
+  return std::visit([](const BlockedObject& o) { return o.share(); }, object);
+}
+
 }  // namespace dapple::detail

@@ -5,6 +5,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "lib/base/bytes.h"
@@ -130,8 +131,15 @@ void Store::read_rows(Range rows, std::span<const ColumnBuffer> columns,
   if (driver_->read_rows != nullptr) {
     return watched([&] { driver_->read_rows(*this, rows, columns, options); });
   }
-  for_each_column_run(columns, [&](Range cols, const Target& out) {
-    read({rows, cols}, out, options);
+  std::vector<std::pair<Range, Target>> runs;
+  for_each_column_run(columns,
+                      [&](Range cols, const Target& out) { runs.emplace_back(cols, out); });
+  // Many runs at once, or many blocks of each.
+  const bool many = runs.size() >= worker_limit(options.threads);
+  ReadOptions each = options;
+  if (many) each.threads = 1;
+  parallel_for(runs.size(), many ? options.threads : 1, [&](std::uint64_t i) {
+    read({rows, runs[i].first}, runs[i].second, each);
   });
 }
 

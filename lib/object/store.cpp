@@ -170,4 +170,13 @@ RowAccess& Store::row_access() const {
   return *row_access_;
 }
 
+std::shared_ptr<Store> make_store(std::shared_ptr<ByteSource> file, Schema schema,
+                                  EntryTable entries, const Driver& driver,
+                                  std::unique_ptr<DriverState> state) {
+  BlockIndex index =
+      BlockIndex::from_entries(std::move(entries), schema.rows, schema.cols, file->name());
+  return std::make_shared<Store>(std::move(file), std::move(schema), std::move(index), driver,
+                                 std::move(state));
+}
+
 }  // namespace dapple::detail

@@ -147,8 +147,7 @@ class Store {
   /// The same as `read` for a part of one block, whose entry was confirmed.
   void read_block(const Entry& entry, const Part& part, const Target& out) const;
 
-  /// Implements `Frame::read_rows`. Formats that are parsed in order are parsed once for all
-  /// columns. Throws what `read` throws.
+  /// Implements `Frame::read_rows`. Throws what `read` throws.
   void read_rows(Range rows, std::span<const ColumnBuffer> columns,
                  const ReadOptions& options) const;
 
@@ -308,5 +307,10 @@ class Store {
   mutable std::optional<std::shared_ptr<const Store>> by_column_;
   mutable std::mutex mutex_;  // held while these five are made
 };
+
+/// The object whose blocks these are. Throws as `BlockIndex::from_entries`.
+std::shared_ptr<Store> make_store(std::shared_ptr<ByteSource> file, Schema schema,
+                                  EntryTable entries, const Driver& driver,
+                                  std::unique_ptr<DriverState> state);
 
 }  // namespace dapple::detail

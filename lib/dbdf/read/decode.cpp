@@ -12,7 +12,6 @@
 #include "lib/io/hash.h"
 #include "lib/object/copy_rows.h"
 #include "lib/object/fill.h"
-#include "lib/object/misfit.h"
 
 namespace dapple::detail::dbdf {
 
@@ -60,15 +59,9 @@ BlockIndex walk_again(const Store& store) {
 void read_dense(const Store& store, const Entry& e, const Part& part, const Target& out) {
   const std::size_t size = size_of(e.value_type);
   const std::uint64_t row_bytes = std::uint64_t{e.cols} * size;
-  const std::uint64_t rows = part.rows.size(), cols = part.cols.size();
-  if (rows == 0 || cols == 0) return;
+  if (part.rows.empty() || part.cols.empty()) return;
   const HeldBytes held = store.payload(e, {part.rows.begin * row_bytes, part.rows.end * row_bytes});
-  const std::byte* source = held.data() + part.cols.begin * size;
-  const std::uint64_t done = copy_rows(out, e.value_type, source, row_bytes, rows, cols);
-  if (done < rows * cols) {
-    fail_misfit(store, e, {part.rows.begin + done / cols, part.cols.begin + done % cols},
-                source + done / cols * row_bytes + done % cols * size, out.type);
-  }
+  copy_part(store, e, part, held.data() + part.cols.begin * size, row_bytes, out);
 }
 
 // A value must also fit its column's declared type (R6, R8), whatever it is read as. Only blocks of
