@@ -14,23 +14,33 @@ namespace {
 using Parser = nlohmann::json;
 
 /// Builds the tree from the events of nlohmann's parser, whose own values allocate while they are
-/// destroyed, and are as deep as the text.
+/// destroyed, and are as deep as the text. The events do not tell where a token is, so the text is
+/// followed.
 class TreeBuilder : public nlohmann::json_sax<Parser> {
  public:
-  explicit TreeBuilder(Json& root) : open_{&root} {}
+  TreeBuilder(std::string_view text, Json& root)
+      : text_(text), end_(text.starts_with("\xef\xbb\xbf") ? 3 : 0), open_{&root} {}
   std::string fault;
   std::optional<std::uint64_t> fault_at{};  // of a text that is no JSON
 
-  bool null() override { return put({}); }
-  bool boolean(bool truth) override { return put({Json::Kind::boolean, truth, {}, {}, {}}); }
+  bool null() override {
+    put(Json::Kind::null, 4);
+    return true;
+  }
+  bool boolean(bool truth) override {
+    put(Json::Kind::boolean, truth ? 4 : 5).truth = truth;
+    return true;
+  }
   bool number_integer(number_integer_t n) override { return number(std::to_string(n)); }
   bool number_unsigned(number_unsigned_t n) override { return number(std::to_string(n)); }
   bool number_float(number_float_t, const string_t& digits) override { return number(digits); }
   bool string(string_t& text) override {
-    return put({Json::Kind::string, false, std::move(text), {}, {}});
+    put(Json::Kind::string, string_size()).text = std::move(text);
+    return true;
   }
   bool binary(binary_t&) override { return false; }
   bool key(string_t& key) override {
+    take(string_size());
     open_.back()->keys.push_back(std::move(key));
     return true;
   }
@@ -39,39 +49,63 @@ class TreeBuilder : public nlohmann::json_sax<Parser> {
   bool start_array(std::size_t) override { return enter(Json::Kind::array); }
   bool end_array() override { return leave(); }
   bool parse_error(std::size_t position, const std::string&,
-                   const nlohmann::detail::exception&) override {
-    fault = "this is not valid JSON in UTF-8";
-    fault_at = position;
+                   const nlohmann::detail::exception& error) override {
+    // "[json.exception...] parse error at line 1, column 5: what is wrong; last read: '...'"
+    std::string_view what = error.what();
+    if (const auto at = what.find(": "); at != what.npos) what.remove_prefix(at + 2);
+    fault = "not valid JSON: " + std::string(what.substr(0, what.find("; last read")));
+    fault_at = std::min(position - (position > 0 ? 1 : 0), text_.size());
     return false;
   }
 
  private:
-  bool number(std::string digits) {
-    return put({Json::Kind::number, false, std::move(digits), {}, {}});
+  static constexpr std::string_view kBetween = " \t\r\n,:";  // tokens
+
+  /// The next token's start. REQUIRES that there is one.
+  std::size_t next() const { return text_.find_first_not_of(kBetween, end_); }
+  /// The same of a token of `size` bytes, which is then the last.
+  std::uint64_t take(std::size_t size) {
+    const std::size_t at = next();
+    end_ = at + size;
+    return at;
   }
-  bool put(Json&& value) {
-    place() = std::move(value);
+  /// Bytes of the string that is the next token.
+  std::size_t string_size() const {
+    const std::size_t at = next();
+    std::size_t end = at + 1;
+    while (text_[end] != '"') end += text_[end] == '\\' ? 2 : 1;
+    return end + 1 - at;
+  }
+  bool number(std::string digits) {
+    const std::size_t at = next();
+    const std::size_t end = std::min(text_.find_first_not_of("0123456789+-.eE", at), text_.size());
+    put(Json::Kind::number, end - at).text = std::move(digits);
     return true;
   }
-  Json& place() {
+  /// A value whose first token has `size` bytes.
+  Json& put(Json::Kind kind, std::size_t size) {
     Json& parent = *open_.back();
-    return open_.size() == 1 ? parent : parent.items.emplace_back();
+    Json& value = open_.size() == 1 ? parent : parent.items.emplace_back();
+    value.kind = kind;
+    value.at = take(size);
+    return value;
   }
   bool enter(Json::Kind kind) {
     if (open_.size() > Json::kDeepest) {
       fault = "more than " + std::to_string(Json::kDeepest) + " objects and arrays in each other";
       return false;
     }
-    Json& entered = place();
-    entered.kind = kind;
-    open_.push_back(&entered);
+    open_.push_back(&put(kind, 1));
     return true;
   }
   bool leave() {
+    take(1);
     open_.pop_back();
     return true;
   }
 
+  std::string_view text_;
+  std::size_t end_;          // of the last token
   std::vector<Json*> open_;  // the root, and what is not closed yet
 };
 
@@ -124,18 +158,18 @@ void append_json_string(std::string& out, std::string_view text) {
   out += '"';
 }
 
-Json Json::parse(std::string_view json, const std::string& file) {
-  if (json.size() > kMost) {
+Json Json::parse(std::string_view json, const std::string& file, std::size_t most) {
+  if (json.size() > most) {
     throw Error(
         Errc::unsupported, file, std::nullopt,
-        std::to_string(json.size()) + " bytes of JSON are more than " + std::to_string(kMost));
+        std::to_string(json.size()) + " bytes of JSON are more than " + std::to_string(most));
   }
   // The parser takes a zero byte for the end of the text.
   if (const std::size_t zero = json.find('\0'); zero != json.npos) {
-    throw Error(Errc::corrupt, file, zero, "this is not valid JSON in UTF-8");
+    throw Error(Errc::corrupt, file, zero, "not valid JSON: a zero byte");
   }
   Json root;
-  TreeBuilder builder(root);
+  TreeBuilder builder(json, root);
   const bool whole = Parser::sax_parse(json, &builder);
   if (!whole) throw Error(Errc::corrupt, file, builder.fault_at, builder.fault);
   return root;

@@ -20,9 +20,11 @@ struct Json {
   std::string text;               // of a string; of a number, its digits
   std::vector<Json> items;        // of an array or object
   std::vector<std::string> keys;  // of an object: one for each item
+  std::uint64_t at = 0;           // byte of the text where it starts
 
-  /// Throws corrupt, naming the byte, for what is not JSON, too long or too deep.
-  static Json parse(std::string_view json, const std::string& file);
+  /// Throws corrupt, naming the byte, for what is not JSON or too deep; unsupported for more than
+  /// `most` bytes. A byte order mark is passed over.
+  static Json parse(std::string_view json, const std::string& file, std::size_t most = kMost);
 
   /// The member of an object; null when there is none, or this is no object.
   const Json* find(std::string_view key) const noexcept;

@@ -18,7 +18,7 @@ OWNERS = {
     "xxh": {"lib/io/hash.cpp"},
     "tbb/": {"lib/base/parallel.h"},
     "oneapi/": {"lib/base/parallel.h"},
-    "nlohmann/": {"lib/base/json.cpp", "lib/foreign/meta/parse_daphne_meta.cpp", "lib/object/attributes.cpp"},
+    "nlohmann/": {"lib/base/json.cpp"},
     "curl/": {"lib/io/http/curl.h"},
     "hdf5.h": {"lib/foreign/hdf5/h5_api.h"},
 }

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <limits>
 #include <utility>
 
+#include "lib/base/bytes.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
 #include "lib/base/utf8.h"
@@ -32,6 +34,117 @@ std::string_view type_name_or_fail(ValueType type) {
   throw Error(Errc::unsupported, "DAPHNE has no value type " + std::string(dapple::name(type)) +
                                      ", only f64, f32, i64, i32, i8, u64, u32 and u8");
 }
+
+/// Of a .meta file, which has some forty for each column of a frame.
+constexpr std::size_t kMostBytes = std::size_t{64} << 20;
+
+/// What DAPHNE's members say; others are passed over.
+class MetaReader {
+ public:
+  MetaReader(const Json& json, const std::string& file) : json_(json), file_(file) {}
+
+  DaphneMeta read() {
+    if (!json_.is(Json::Kind::object)) fail(json_, "not a JSON object");
+    DaphneMeta meta;
+    if (const Json* const stored = member(json_, "numNonZeros")) {  // -1: not known
+      if (!whole_number(*stored, "numNonZeros").starts_with('-')) meta.stored = stored->count();
+    }
+    const auto type = type_in(json_);
+    const Json* const schema = member(json_, "schema");
+    if (schema != nullptr) {
+      require(*schema, Json::Kind::array, "schema", "an array");
+      meta.kind = ObjectKind::frame;
+      for (const Json& column : schema->items) meta.columns.push_back(read_column(column, type));
+    }
+    meta.rows = extent("numRows");
+    meta.cols = extent("numCols");
+    if (schema != nullptr && meta.columns.size() != meta.cols) {
+      fail(*schema, "'numCols' is " + std::to_string(meta.cols) + ", but the schema has " +
+                        counted(meta.columns.size(), "column"));
+    }
+    if (schema == nullptr && !type) {
+      fail(json_, "there is neither a member 'valueType' nor a 'schema'");
+    }
+    meta.value_type = type.value_or(ValueType::f64);
+    return meta;
+  }
+
+ private:
+  [[noreturn]] void fail(const Json& at, const std::string& detail) const {
+    throw Error(Errc::corrupt, file_, at.at, detail);
+  }
+
+  const Json* member(const Json& in, std::string_view name) const {
+    const Json* found = nullptr;
+    for (std::size_t i = 0; i < in.keys.size(); ++i) {
+      if (in.keys[i] != name) continue;
+      if (found != nullptr) fail(in.items[i], "the member " + shown(name) + " is there twice");
+      found = &in.items[i];
+    }
+    return found;
+  }
+
+  void require(const Json& value, Json::Kind kind, const std::string& name,
+               const char* wanted) const {
+    static constexpr std::array kKinds = {"null",     "a truth value", "a number",
+                                          "a string", "an array",      "an object"};
+    if (value.is(kind)) return;
+    fail(value, "the member '" + name + "' must be " + wanted + ", not " +
+                    kKinds[static_cast<std::size_t>(value.kind)]);
+  }
+
+  /// Its digits, perhaps after a minus.
+  const std::string& whole_number(const Json& value, const std::string& name) const {
+    require(value, Json::Kind::number, name, "a whole number");
+    if (value.text.find_first_not_of("0123456789", value.text[0] == '-' ? 1 : 0) !=
+        value.text.npos) {
+      fail(value, "the member '" + name + "' must be a whole number of 64 bits, not " + value.text);
+    }
+    return value.text;
+  }
+
+  std::uint64_t extent(const std::string& name) const {
+    constexpr std::uint64_t kMost = std::numeric_limits<std::int64_t>::max();
+    const Json* const value = member(json_, name);
+    if (value == nullptr) fail(json_, "there is no member '" + name + "'");
+    const bool negative = whole_number(*value, name).starts_with('-');
+    const auto count = value->count();
+    if (count && *count <= kMost) return *count;
+    fail(*value, "the member '" + name + "' is " + value->text +
+                     (negative ? ", but a count is never negative" : ", which is too large"));
+  }
+
+  std::optional<ValueType> type_in(const Json& in) const {
+    const Json* const value = member(in, "valueType");
+    if (value == nullptr || value->is(Json::Kind::null)) return std::nullopt;
+    require(*value, Json::Kind::string, "valueType", "a string");
+    if (const auto type = find_daphne_type(value->text)) return type;
+    throw Error(Errc::unsupported, file_, value->at,
+                "the value type " + shown(value->text) +
+                    " is none of f64, f32, si64, si32, si8, ui64, ui32 and ui8");
+  }
+
+  /// `type` is of columns that name none.
+  Column read_column(const Json& in, std::optional<ValueType> type) const {
+    if (!in.is(Json::Kind::object)) fail(in, "a column of the schema must be an object");
+    Column column{"", ValueType::u32};
+    if (const Json* const label = member(in, "label")) {
+      require(*label, Json::Kind::string, "label", "a string");
+      column.label = label->text;
+    }
+    if (const Json* const words = member(in, "valueType"); words && words->is_text("str")) {
+      column.meaning.kind = MeaningKind::text;
+      return column;
+    }
+    if (const auto own = type_in(in)) type = own;
+    if (!type) fail(in, "the column has no value type");
+    column.value_type = *type;
+    return column;
+  }
+
+  const Json& json_;
+  const std::string& file_;
+};
 
 }  // namespace
 
@@ -131,6 +244,10 @@ std::string daphne_meta_text(const Schema& schema, std::optional<std::uint64_t> 
     text += '}';
   }
   return text += "]}";
+}
+
+DaphneMeta parse_daphne_meta(std::string_view text, const std::string& file) {
+  return MetaReader(Json::parse(text, file, kMostBytes), file).read();
 }
 
 }  // namespace dapple::detail
