@@ -5,14 +5,14 @@
 #include <vector>
 
 #include "lib/base/bytes.h"
-#include "lib/foreign/futhark/decode.h"
+#include "lib/base/half.h"
+#include "lib/base/parallel.h"
 #include "lib/foreign/futhark/futhark.h"
 #include "lib/foreign/futhark/futhark_options.h"
-#include "lib/foreign/futhark/import_text.h"
 #include "lib/foreign/futhark/stream.h"
-#include "lib/foreign/futhark/string_literal.h"
 #include "lib/foreign/futhark/tokens.h"
 #include "lib/foreign/text/import.h"
+#include "lib/object/copy_rows.h"
 
 namespace dapple::detail::futhark {
 
@@ -28,92 +28,124 @@ constexpr std::uint64_t kKept = Store::kMostContents;
 /// A column costs memory, and a vector of one element three bytes of text.
 constexpr std::uint64_t kMostColumns = std::uint64_t{1} << 20;
 
-bool plain(const StreamValue& value) {
-  return value.element != ElementType::f16 && value.element != ElementType::boolean;
+/// How the elements of one binary value are stored.
+struct Layout {
+  ElementType element = ElementType::i32;
+  std::uint64_t row_bytes = 0;  // from one row to the next
+};
+
+struct FutharkState final : DriverState {
+  std::vector<Layout> values;  // of a frame one per column; of a matrix one
+
+  const Layout& layout(std::uint64_t col) const {
+    return values.size() == 1 ? values.front() : values[col];
+  }
+};
+
+/// Elements that are no cells as they are, but are made into those that follow each other.
+bool is_made(ElementType element) noexcept {
+  return element == ElementType::f16 || element == ElementType::boolean;
 }
+
+/// Makes the cells of `n` elements: f32 of halves, u8 of Booleans, which must be 0 or 1.
+void make_cells(const Store& store, const Entry& e, ElementType element, const std::byte* block,
+                std::uint64_t at, std::uint64_t n, std::byte* cells) {
+  for (std::uint64_t i = 0; i < n; ++i) {
+    if (element == ElementType::f16) {
+      const std::byte* const half = block + at + i * sizeof(std::uint16_t);
+      store_le(cells + i * sizeof(float), half_to_float(load_le<std::uint16_t>(half)));
+      continue;
+    }
+    cells[i] = block[at + i];
+    if (const auto truth = std::to_integer<unsigned>(cells[i]); truth > 1) {
+      store.fail(Errc::corrupt, e.offset + at + i,
+                 std::to_string(truth) + " is no bool, which is 0 or 1");
+    }
+  }
+}
+
+void read(const Store& store, const Entry& e, const Part& part, const Target& out) {
+  const Layout& layout = store.state<FutharkState>().layout(e.pos.cx);
+  if (!is_made(layout.element)) return read_in_place(store, e, part, out);
+  const HeldBytes held = store.payload(e);
+  const std::uint64_t cols = part.cols.size();
+  std::uint64_t at =
+      part.rows.begin * layout.row_bytes + part.cols.begin * info(layout.element).size;
+  std::vector<std::byte> cells(cols * size_of(e.value_type));
+  for (std::uint64_t row = part.rows.begin; row < part.rows.end; ++row, at += layout.row_bytes) {
+    make_cells(store, e, layout.element, held.data(), at, cols, cells.data());
+    Target target = out;
+    target.data = out.cell(row - part.rows.begin, 0);
+    copy_part(store, e, {{row, row + 1}, part.cols}, cells.data(), cells.size(), target);
+  }
+}
+
+std::optional<DensePlace> in_place(const Store& store, const Entry& e) {
+  const Layout& layout = store.state<FutharkState>().layout(e.pos.cx);
+  if (is_made(layout.element)) return std::nullopt;
+  return DensePlace{store.payload(e), layout.row_bytes};
+}
+
+constexpr Driver kDriver = {.format = "futhark", .read = read, .in_place = in_place};
 
 Layout layout_of(const StreamValue& value) {
   return {value.element, value.cols() * info(value.element).size};
 }
 
-/// Adds the blocks of a value whose first cell is in column `col` of the object.
-class BlockList {
- public:
-  BlockList(EntryTable& entries, std::vector<TextTile>& tiles) : entries_(entries), tiles_(tiles) {}
-
-  void add(const StreamValue& value, std::uint64_t col) {
-    if (value.rows() == 0 || value.cols() == 0) return;
-    if (value.binary) {
-      add_binary(value, col);
-    } else {
-      add_text(value, col);
-    }
-  }
-
- private:
-  void add_binary(const StreamValue& value, std::uint64_t col) {
-    const std::uint64_t size = info(value.element).size, row_bytes = value.cols() * size;
-    for_each_tile(value, kSide, kSide, [&](Entry& e) {
-      e.offset = value.data + e.pos.rx * row_bytes + e.pos.cx * size;
-      e.bytes = (std::uint64_t{e.rows} - 1) * row_bytes + e.cols * size;
-      e.pos.cx += col;
-      entries_.push_back(e);
-    });
-  }
-
-  void add_text(const StreamValue& value, std::uint64_t col) {
-    std::size_t i = 0;
-    for_each_tile(value, value.tile_rows(), value.tile_cols(), [&](Entry& e) {
-      const TileStart& start = value.tiles[i++];
-      std::uint64_t end = value.end;
-      if (i < value.tiles.size()) {
-        end = value.tiles[i].offset;
-        // Two tiles may share a character of a string, of which each needs all.
-        const bool shared = value.tiles[i].in_string > 1;
-        if (shared) end += std::min<std::uint64_t>(value.end - end, kLongestCharacter);
-      }
-      tiles_.push_back({start, end, {e.pos.rx, e.pos.cx + col}, e.rows, e.cols, value.element});
-    });
-  }
-
-  template <class F>
-  static void for_each_tile(const StreamValue& value, std::uint64_t height, std::uint64_t width,
-                            const F& f) {
-    const std::uint64_t all_rows = value.rows(), all_cols = value.cols();
-    for (std::uint64_t row = 0; row < all_rows;) {
-      const std::uint64_t rows = std::min(height, all_rows - row);
-      for (std::uint64_t col = 0; col < all_cols;) {
-        const std::uint64_t cols = std::min(width, all_cols - col);
-        Entry e;
-        e.pos = {row, col};
-        e.rows = static_cast<std::uint32_t>(rows);
-        e.cols = static_cast<std::uint32_t>(cols);
-        e.kind = BlockKind::dense;
-        e.value_type = info(value.element).cell;
-        e.stored = rows * cols;
-        f(e);
-        col += cols;
-      }
-      row += rows;
-    }
-  }
-
-  EntryTable& entries_;
-  std::vector<TextTile>& tiles_;
+/// A piece of a text value that becomes a block.
+struct TextTile {
+  std::uint64_t offset;  // of its cells
+  std::uint64_t row_bytes;
+  Entry block;
 };
+
+/// Calls `f` with the dense blocks of a value, of that size, whose first cell is in column `col` of
+/// the object, and with the bytes before each and from row to row; a value has `size` bytes.
+template <class F>
+void for_each_block(const StreamValue& value, std::uint64_t col, std::uint64_t height,
+                    std::uint64_t width, std::uint64_t size, const F& f) {
+  const std::uint64_t all_rows = value.rows(), all_cols = value.cols();
+  if (all_cols == 0) return;
+  for (std::uint64_t row = 0; row < all_rows; row += std::min(height, all_rows - row)) {
+    for (std::uint64_t c = 0; c < all_cols; c += std::min(width, all_cols - c)) {
+      Entry e;
+      e.pos = {row, col + c};
+      e.rows = static_cast<std::uint32_t>(std::min(height, all_rows - row));
+      e.cols = static_cast<std::uint32_t>(std::min(width, all_cols - c));
+      e.kind = BlockKind::dense;
+      e.value_type = info(value.element).cell;
+      e.stored = std::uint64_t{e.rows} * e.cols;
+      e.bytes = ((e.rows - 1) * all_cols + e.cols) * size;
+      f(e, (row * all_cols + c) * size);
+    }
+  }
+}
 
 /// What has been decided about the object so far.
 struct Opening {
   Schema schema;
   EntryTable entries;           // of binary values
-  std::vector<TextTile> tiles;  // of the others
+  TextCells cells;              // of the others,
+  std::vector<TextTile> tiles;  // and where they belong
   TileShape shape;              // of a tile
   std::unique_ptr<FutharkState> state = std::make_unique<FutharkState>();
   std::string note;
   std::vector<std::string> types;  // of the stream's values
 
   void add(const StreamValue& value, std::uint64_t col) {
-    BlockList(entries, tiles).add(value, col);
+    if (value.binary) {
+      for_each_block(value, col, kSide, kSide, info(value.element).size,
+                     [&](Entry& e, std::uint64_t before) {
+                       e.offset = value.data + before;
+                       entries.push_back(e);
+                     });
+    } else {
+      const std::uint64_t size = size_of(info(value.element).cell);
+      for_each_block(value, col, value.tile_rows(), value.tile_cols(), size,
+                     [&](const Entry& e, std::uint64_t before) {
+                       tiles.push_back({value.data + before, value.cols() * size, e});
+                     });
+    }
     state->values.push_back(layout_of(value));
     const auto side = [](std::uint64_t extent) {
       return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(extent, 1, kTileElements));
@@ -128,7 +160,7 @@ std::string note_of(const StreamValue& value) {
   if (value.dims.size() > 2) {
     add("a " + text(value.element, value.dims) + ": all dimensions but the last are rows");
   }
-  if (!plain(value)) {
+  if (is_made(value.element)) {
     add(std::string(info(value.element).name) + " is read as " +
         std::string(name(info(value.element).cell)));
   }
@@ -165,7 +197,7 @@ void open_column(Opening& opening, const StreamValue& value, const std::string& 
   schema.rows = value.rows();
   schema.columns.push_back({std::to_string(number), info(value.element).cell});
   ++schema.cols;
-  if (!plain(value) && opening.note.empty()) {
+  if (is_made(value.element) && opening.note.empty()) {
     opening.note = "f16 columns are read as f32, bool columns as u8";
   }
   opening.add(value, number);
@@ -189,7 +221,9 @@ void choose(StreamReader& reader, const ByteSource& file, const Options& options
   StreamValue value;
   std::uint64_t count = 0;
   const std::uint64_t wanted = options.value.value_or(0);
-  for (; reader.next(value); ++count) {
+  for (;; ++count) {
+    TextCells* const cells = options.frame || count == wanted ? &opening.cells : nullptr;
+    if (!reader.next(value, cells)) break;
     if (options.frame) {
       open_column(opening, value, file.name());
     } else if (count == wanted) {
@@ -207,6 +241,35 @@ void choose(StreamReader& reader, const ByteSource& file, const Options& options
   if (!options.value && !options.first) fail_several(file, opening.types, count);
   opening.note = "value " + std::to_string(wanted) + " of " + std::to_string(count) +
                  (opening.note.empty() ? "" : "; ") + opening.note;
+}
+
+void import_tiles(Opening& opening, unsigned threads, BlockWriter& writer) {
+  opening.cells.finish();
+  parallel_in_order(opening.tiles.size(), threads, [&](std::uint64_t i, unsigned, Turn& turn) {
+    const auto& [offset, row_bytes, block] = opening.tiles[i];
+    writer.put(block.pos,
+               {opening.cells.at(offset, block.bytes), block.value_type, block.rows, block.cols,
+                row_bytes},
+               &turn);
+  });
+}
+
+/// Copies the blocks of binary values, which are in the same object.
+void import_blocks(const Store& binary, BlockWriter& writer) {
+  std::vector<std::byte> cells;
+  for (std::uint64_t i = 0; i < binary.index().size(); ++i) {
+    const Entry e = binary.index().entry(i);
+    const std::size_t row_bytes = e.cols * size_of(e.value_type);
+    // Blocks of vectors: one column, as high as a tile.
+    for (std::uint64_t row = 0; row < e.rows; row += kTileElements) {
+      const std::uint64_t rows = std::min<std::uint64_t>(e.rows - row, kTileElements);
+      cells.resize(rows * row_bytes);
+      binary.driver().read(binary, e, {{row, row + rows}, {0, e.cols}},
+                           {cells.data(), e.value_type, row_bytes, size_of(e.value_type)});
+      writer.put({e.pos.rx + row, e.pos.cx},
+                 {cells.data(), e.value_type, static_cast<std::uint32_t>(rows), e.cols, row_bytes});
+    }
+  }
 }
 
 /// Text that begins like an array: brackets, and one element or what fits into `p` of it.
@@ -248,14 +311,12 @@ std::shared_ptr<const Store> open_futhark(std::shared_ptr<ByteSource> file,
   StreamReader reader(*file, parse_types(chosen.types));
   Opening opening;
   choose(reader, *file, chosen, opening);
-  BlockIndex index = BlockIndex::from_entries(std::move(opening.entries), opening.schema.rows,
-                                              opening.schema.cols, file->name());
-  auto binary = std::make_shared<Store>(file, opening.schema, std::move(index), kDriver,
-                                        std::move(opening.state));
+  auto binary = make_store(file, opening.schema, std::move(opening.entries), kDriver,
+                           std::move(opening.state));
   if (!opening.tiles.empty()) {
     texts::Import import(file, kDriver.format, options);
     BlockWriter& writer = import.start(opening.schema, opening.shape);
-    import_tiles(*file, opening.tiles, reader.dialect(), options.threads, writer);
+    import_tiles(opening, options.threads, writer);
     import_blocks(*binary, writer);
     import.set_contents(std::move(opening.types));
     import.finish(std::move(opening.schema), std::move(opening.note));

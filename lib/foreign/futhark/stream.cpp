@@ -84,7 +84,7 @@ StreamReader::StreamReader(const ByteSource& file, std::vector<Type> types)
   at_ = in_.begin;
 }
 
-bool StreamReader::next(StreamValue& value) {
+bool StreamReader::next(StreamValue& value, TextCells* cells) {
   const bool typed = dialect() == Dialect::typed;
   if (typed && read_ == types_.size()) return !at_typed_end();
   at_ = typed ? skip_spaces<Dialect::typed>(at_, in_.end)
@@ -100,7 +100,9 @@ bool StreamReader::next(StreamValue& value) {
     at_ = in_.begin + value.end;
   } else {
     value.binary = false;
-    at_ = typed ? scan_typed(in_, at_, types_[read_], value) : scan_untyped(in_, at_, value);
+    if (cells != nullptr) cells->expect(static_cast<std::uint64_t>(in_.end - at_));
+    value.data = cells != nullptr ? cells->size() : 0;
+    at_ = scan_text(in_, at_, typed ? &types_[read_] : nullptr, value, cells);
     value.end = in_.offset(at_);
   }
   ++read_;
@@ -137,7 +139,6 @@ void StreamReader::read_binary(StreamValue& value) {
   if (!element) reader.fail(start + 3, shown(word) + " is no element type");
   value.binary = true;
   value.element = *element;
-  value.tiles.clear();
   value.dims.clear();
   const std::uint64_t dims_at = reader.offset();
   for (unsigned i = 0; i < rank; ++i) {

@@ -1,5 +1,5 @@
-// A Futhark file is a list of values, text and binary in any mixture. This finds where each one
-// lies and what it is; elements are decoded later, tile by tile.
+// A Futhark file is a list of values, text and binary in any mixture. This finds what each one is
+// and where, and the cells of text.
 #pragma once
 
 #include <cstddef>
@@ -13,19 +13,13 @@
 #include "dapple/error.h"
 #include "lib/foreign/futhark/element.h"
 #include "lib/foreign/futhark/number.h"
+#include "lib/foreign/futhark/text_cells.h"
 #include "lib/io/byte_source.h"
 
 namespace dapple::detail::futhark {
 
-/// Elements of a text value that are decoded together: a multiple of whole rows, or a part of one
-/// row that is longer.
+/// Elements of a tile of text: a multiple of whole rows, or a part of one row that is longer.
 inline constexpr std::uint64_t kTileElements = 32768;
-
-/// Where the text of a tile starts.
-struct TileStart {
-  std::uint64_t offset = 0;    // of its first element
-  std::uint8_t in_string = 0;  // n: it is the n-th byte of the character there, inside "..."
-};
 
 /// One value of a stream.
 struct StreamValue {
@@ -34,8 +28,7 @@ struct StreamValue {
   std::vector<std::uint64_t> dims;  // none: a scalar
   std::uint64_t begin = 0;          // bytes of the file, header or brackets included
   std::uint64_t end = 0;
-  std::uint64_t data = 0;        // first byte of the elements
-  std::vector<TileStart> tiles;  // of a text value, in order
+  std::uint64_t data = 0;  // first byte of the elements: of the file, or of the cells of text
 
   /// The matrix that the value is read as: the last dimension in columns, all others in rows; a
   /// vector is one column, a scalar one cell.
@@ -65,8 +58,7 @@ struct StreamBytes {
   [[noreturn]] void fail_as(Errc code, const char* at, const std::string& detail) const;
 };
 
-/// Reads the values of a stream one after the other. One thread. Memory: the dimensions and tiles
-/// of one value, at most a thousandth of its text.
+/// Reads the values of a stream one after the other. One thread.
 class StreamReader {
  public:
   /// `types`: one for each value, as a compiled program knows them; empty: the text decides.
@@ -74,9 +66,9 @@ class StreamReader {
   StreamReader(const ByteSource& file, std::vector<Type> types);
 
   /// Finds the next value; false after the last. Throws corrupt, type_mismatch when a value is
-  /// not of the type given for it, io. Looks at every byte of a text value, and at the header of
-  /// a binary one.
-  bool next(StreamValue& value);
+  /// not of the type given for it, io. Parses all of a text value, and adds its cells to `cells`,
+  /// unless that is null; looks at the header of a binary one.
+  bool next(StreamValue& value, TextCells* cells);
 
   Dialect dialect() const noexcept { return types_.empty() ? Dialect::untyped : Dialect::typed; }
 
@@ -93,8 +85,9 @@ class StreamReader {
 /// The number of elements, or nothing when it, or the rows it is folded to, exceed 2^63 - 1.
 std::optional<std::uint64_t> count_elements(std::span<const std::uint64_t> dims) noexcept;
 
-/// The text value at `p`: fills in all but `begin` and `end`, and returns where it ends.
-const char* scan_untyped(const StreamBytes& in, const char* p, StreamValue& value);
-const char* scan_typed(const StreamBytes& in, const char* p, const Type& type, StreamValue& value);
+/// The text value at `p`, of that type if one is given: fills in all but `begin` and `end`, and
+/// returns where it ends. Its cells go to `cells`, unless that is null.
+const char* scan_text(const StreamBytes& in, const char* p, const Type* type, StreamValue& value,
+                      TextCells* cells);
 
 }  // namespace dapple::detail::futhark

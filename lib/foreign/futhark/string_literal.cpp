@@ -1,5 +1,3 @@
-#include "lib/foreign/futhark/string_literal.h"
-
 #include <algorithm>
 #include <cstdint>
 #include <optional>
