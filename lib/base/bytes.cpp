@@ -3,7 +3,9 @@
 namespace dapple::detail {
 
 void ByteReader::fail(std::uint64_t offset, std::string detail) const {
-  throw Error(Errc::corrupt, *file_, offset, std::move(detail));
+  if (!inflated_) throw Error(Errc::corrupt, *file_, offset, std::move(detail));
+  throw Error(Errc::corrupt, *file_, *inflated_,
+              detail + " (at byte " + std::to_string(offset) + " of the inflated block)");
 }
 
 void ByteReader::fail_short(std::uint64_t n, std::string_view what) const {

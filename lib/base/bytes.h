@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -68,10 +69,11 @@ void store_be(std::byte* p, T value) noexcept {
 /// end throws corrupt, naming the file, the byte, what was wanted and what is left.
 class ByteReader {
  public:
-  /// `bytes` starts at byte `offset` of `file`. Both must outlive the reader.
-  ByteReader(std::span<const std::byte> bytes, std::uint64_t offset,
-             const std::string& file) noexcept
-      : bytes_(bytes), offset_(offset), file_(&file) {}
+  /// `bytes` starts at byte `offset` of `file`. Both must outlive the reader. Or, in a block that
+  /// was inflated from byte `inflated` of the file on, which is what errors name then.
+  ByteReader(std::span<const std::byte> bytes, std::uint64_t offset, const std::string& file,
+             std::optional<std::uint64_t> inflated = {}) noexcept
+      : bytes_(bytes), offset_(offset), file_(&file), inflated_(inflated) {}
 
   /// Byte of the file that is read next.
   std::uint64_t offset() const noexcept { return offset_ + at_; }
@@ -106,6 +108,7 @@ class ByteReader {
   std::size_t at_ = 0;
   std::uint64_t offset_;
   const std::string* file_;
+  std::optional<std::uint64_t> inflated_;
 };
 
 /// "1 byte", "3 bytes".

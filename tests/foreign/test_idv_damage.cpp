@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "dapple/dapple.h"
-#include "lib/foreign/idv/idv_deflate.h"
+#include "lib/foreign/idv/idv_encode.h"
 #include "tests/foreign/idv_errors.h"
 #include "tests/foreign/idv_image.h"
 

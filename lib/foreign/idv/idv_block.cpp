@@ -1,108 +1,89 @@
 #include "lib/foreign/idv/idv_block.h"
 
 #include <cstring>
-#include <utility>
+#include <memory>
 
-#include "lib/cache/block_cache.h"
-#include "lib/foreign/idv/idv_deflate.h"
+#include "dapple/array.h"
+#include "lib/codec/inflate.h"
+
+#include "lib/foreign/idv/idv_primitives.h"
+#include "lib/foreign/idv/idv_values.h"
 
 namespace dapple::detail::idv {
-
-void BlockBytes::fail(std::uint64_t at, std::string detail) const {
-  if (owner == nullptr) throw Error(Errc::corrupt, *file, offset + at, std::move(detail));
-  throw Error(Errc::corrupt, *file, offset,
-              detail + " (at byte " + std::to_string(at) + " of the inflated block)");
-}
-
-std::span<const std::byte> BlockReader::take(std::uint64_t n, std::string_view what) {
-  if (n > remaining()) {
-    fail(at_, too_short(n, what, remaining()));
-  }
-  const auto part = block_->bytes.subspan(at_, n);
-  at_ += n;
-  return part;
-}
-
-std::span<const std::byte> BlockReader::rest() noexcept {
-  const auto part = block_->bytes.subspan(at_);
-  at_ = block_->bytes.size();
-  return part;
-}
-
 namespace {
 
-void inflate_block(const ByteSource& file, Compression compression, const BlockPlace& place,
-                   std::byte* out) {
+/// Bytes of a block of `rows` values: all that it can have, or the fewest.
+struct BlockSize {
+  std::uint64_t least = 0;
+  bool exact = false;
+};
+
+BlockSize block_size(const ValueCodec& codec, std::uint64_t rows) {
+  if (codec.vector) return {vector_head_bytes(rows), false};
+  if (const auto bytes = item_bytes(*codec.item, rows)) return {*bytes, true};
+  return {4 + rows * 4 + 1, false};  // number of texts, end positions, length of the string
+}
+
+}  // namespace
+
+BlockPlace find_place(const ByteSource& file, const Header& header, const TocColumn& column,
+                      std::uint64_t number) {
+  const std::uint64_t at = column.lookup_offset + number * kLookupBytes;
+  ByteReader in(file.bytes(at, kLookupBytes), at, file.name());
+  const auto offset = in.le<std::int64_t>("a block's offset");
+  const auto bytes = in.le<std::int32_t>("a block's length");
+  const auto inflated = in.le<std::int32_t>("a block's inflated length");
+  const auto fail = [&](std::uint64_t byte, const std::string& wrong) {
+    in.fail(byte,
+            "block " + std::to_string(number) + " of column \"" + column.name + "\" " + wrong);
+  };
+  const std::uint64_t tail = header.tail_offset;
+  if (bytes < 0 || offset < static_cast<std::int64_t>(kHeaderBytes) ||
+      static_cast<std::uint64_t>(offset) > tail ||
+      static_cast<std::uint64_t>(bytes) > tail - static_cast<std::uint64_t>(offset)) {
+    fail(at, "is said to be " + std::to_string(bytes) + " bytes at byte " + std::to_string(offset) +
+                 "; blocks are between byte 256 and the tail at " + std::to_string(tail));
+  }
+  const BlockPlace place{static_cast<std::uint64_t>(offset), static_cast<std::uint64_t>(bytes),
+                         static_cast<std::uint64_t>(inflated)};
+  const BlockSize size = block_size(column.codec, rows_of_block(header, column, number));
+  if (inflated < 0 || place.inflated < size.least || (size.exact && place.inflated > size.least)) {
+    fail(at + 12, "is said to inflate to " + std::to_string(inflated) + " bytes; its rows take " +
+                      (size.exact ? "" : "at least ") + std::to_string(size.least));
+  }
+  const std::uint64_t most =
+      column.compression == Compression::none ? place.bytes : place.bytes * kMostInflation;
+  if (place.inflated > most) {
+    fail(at + 12, "is said to inflate to " + std::to_string(inflated) + " bytes; its " +
+                      std::to_string(bytes) + " bytes can give at most " + std::to_string(most));
+  }
+  return place;
+}
+
+void put_place(std::vector<std::byte>& out, const BlockPlace& place) {
+  put_le(out, static_cast<std::int64_t>(place.offset));
+  put_le(out, static_cast<std::int32_t>(place.bytes));
+  put_le(out, static_cast<std::int32_t>(place.inflated));
+}
+
+void copy_block(const ByteSource& file, Compression compression, const BlockPlace& place,
+                std::byte* out) {
+  if (compression == Compression::none) {
+    std::memcpy(out, file.at(place.offset, place.inflated), place.inflated);
+    return;
+  }
   const std::string wrong = inflate(wrapper_of(compression), file.bytes(place.offset, place.bytes),
                                     std::span(out, place.inflated));
   if (!wrong.empty()) throw Error(Errc::corrupt, file.name(), place.offset, wrong);
 }
 
-}  // namespace
-
-struct InflatedBlocks::Kept {
-  BlockPlace place;
-  Compression compression;
-  std::unique_ptr<std::byte[]> bytes;
-
-  Kept(const ByteSource& file, Compression how, const BlockPlace& where)
-      : place(where),
-        compression(how),
-        bytes(std::make_unique_for_overwrite<std::byte[]>(where.inflated)) {
-    inflate_block(file, compression, place, bytes.get());
-  }
-  /// Two lookup tables may disagree about one place; each gets what it asked for.
-  bool is_of(Compression how, const BlockPlace& where) const noexcept {
-    return compression == how && place == where;
-  }
-};
-
-InflatedBlocks::~InflatedBlocks() {
-  if (keeps_.load(std::memory_order_relaxed)) block_cache().forget(number_);
-}
-
-std::shared_ptr<const InflatedBlocks::Kept> InflatedBlocks::find(Compression compression,
-                                                                 const BlockPlace& place) const {
-  auto kept =
-      std::static_pointer_cast<const Kept>(block_cache().find({number_, place.offset}).value);
-  return kept != nullptr && kept->is_of(compression, place) ? kept : nullptr;
-}
-
-void InflatedBlocks::copy(const ByteSource& file, Compression compression, const BlockPlace& place,
-                          std::byte* out) {
+BlockBytes read_block(const ByteSource& file, Compression compression, const BlockPlace& place) {
   if (compression == Compression::none) {
-    std::memcpy(out, file.at(place.offset, place.inflated), place.inflated);
-  } else if (const auto kept = find(compression, place)) {
-    std::memcpy(out, kept->bytes.get(), place.inflated);
-  } else {
-    inflate_block(file, compression, place, out);
+    return {{file.bytes(place.offset, place.inflated), nullptr}, place.offset, &file.name()};
   }
-}
-
-BlockBytes InflatedBlocks::read(const ByteSource& file, Compression compression,
-                                const BlockPlace& place, Again again) {
-  BlockBytes block;
-  block.offset = place.offset;
-  block.file = &file.name();
-  if (compression == Compression::none) {
-    block.bytes = file.bytes(place.offset, place.inflated);
-    return block;
-  }
-  std::shared_ptr<const Kept> inflated = find(compression, place);
-  if (inflated == nullptr && again == Again::yes) {
-    keeps_.store(true, std::memory_order_relaxed);
-    const Cached cached = block_cache().get({number_, place.offset}, [&] {
-      return Cached{std::make_shared<const Kept>(file, compression, place),
-                    sizeof(Kept) + static_cast<std::size_t>(place.inflated)};
-    });
-    inflated = std::static_pointer_cast<const Kept>(cached.value);
-  }
-  if (inflated == nullptr || !inflated->is_of(compression, place)) {
-    inflated = std::make_shared<const Kept>(file, compression, place);
-  }
-  block.bytes = {inflated->bytes.get(), static_cast<std::size_t>(place.inflated)};
-  block.owner = std::move(inflated);
-  return block;
+  auto inflated = std::make_shared<Array<std::byte>>(static_cast<std::size_t>(place.inflated));
+  copy_block(file, compression, place, inflated->data());
+  return {{{inflated->data(), inflated->size()}, inflated}, place.offset, &file.name(), true};
 }
 
 }  // namespace dapple::detail::idv

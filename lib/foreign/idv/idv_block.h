@@ -1,81 +1,62 @@
-// The bytes of one block as its codec wrote them, and a reader that names what it finds there.
+// The blocks of columns: where a column's lookup table says that they are, and their bytes as the
+// codec wrote them.
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
-#include <span>
 #include <string>
-#include <string_view>
+#include <vector>
 
 #include "lib/base/bytes.h"
-#include "lib/base/serial_number.h"
-#include "lib/foreign/idv/idv_lookup.h"
+#include "lib/foreign/idv/idv_toc.h"
 
 namespace dapple::detail::idv {
 
-/// Cheap to copy. Valid as long as the file, or in the inflated case, as long as a copy of it.
+/// Bytes of an entry of a lookup table: where a block is, and how long it is once inflated.
+inline constexpr std::uint64_t kLookupBytes = 16;
+
+struct BlockPlace {
+  std::uint64_t offset = 0;
+  std::uint64_t bytes = 0;     // in the file
+  std::uint64_t inflated = 0;  // after decompression
+  friend constexpr bool operator==(const BlockPlace&, const BlockPlace&) = default;
+};
+
+/// Rows that block `number` of a column holds. REQUIRES that it is one.
+constexpr std::uint64_t rows_of_block(const Header& header, const TocColumn& column,
+                                      std::uint64_t number) noexcept {
+  const std::uint64_t rest = header.rows - number * column.block_rows;
+  return rest < column.block_rows ? rest : column.block_rows;
+}
+
+/// Entry `number` of the column's lookup table, checked: the block lies between header and tail,
+/// and its inflated length can come from so many bytes, and is the one that so many rows of the
+/// column's type have, or may be. Throws corrupt. O(1), touches the 16 bytes of the entry only.
+BlockPlace find_place(const ByteSource& file, const Header& header, const TocColumn& column,
+                      std::uint64_t number);
+
+void put_place(std::vector<std::byte>& out, const BlockPlace& place);
+
+/// Cheap to copy. Valid as long as the file.
 struct BlockBytes {
-  std::span<const std::byte> bytes;
-  std::shared_ptr<const void> owner;  // of inflated bytes; null: `bytes` lie in the file
-  std::uint64_t offset = 0;           // of the block in the file
+  HeldBytes held;
+  std::uint64_t offset = 0;  // of the block in the file
   const std::string* file = nullptr;
+  bool inflated = false;
 
-  /// Throws corrupt for byte `at` of the block.
-  [[noreturn]] void fail(std::uint64_t at, std::string detail) const;
-};
-
-/// Reads a block front to back; every read is compared with what remains.
-class BlockReader {
- public:
-  explicit BlockReader(const BlockBytes& block) noexcept : block_(&block) {}
-
-  /// Byte of the block that is read next.
-  std::uint64_t offset() const noexcept { return at_; }
-  std::uint64_t remaining() const noexcept { return block_->bytes.size() - at_; }
-  std::span<const std::byte> take(std::uint64_t n, std::string_view what);
-  std::span<const std::byte> rest() noexcept;
-  template <Number T>
-  T le(std::string_view what) {
-    return load_le<T>(take(sizeof(T), what).data());
+  /// Reads them front to back, and names what it finds.
+  ByteReader reader() const noexcept {
+    return inflated ? ByteReader(held.bytes, 0, *file, offset)
+                    : ByteReader(held.bytes, offset, *file);
   }
-  [[noreturn]] void fail(std::uint64_t at, std::string detail) const {
-    block_->fail(at, std::move(detail));
-  }
-
- private:
-  const BlockBytes* block_;
-  std::size_t at_ = 0;
 };
 
-/// Whether a block that had to be inflated is likely to be asked for again.
-enum class Again : bool { no, yes };
+/// The block's bytes: in place when it isn't compressed. Throws corrupt.
+BlockBytes read_block(const ByteSource& file, Compression compression, const BlockPlace& place);
 
-/// Blocks of one file, inflated; the cache keeps them, so that reading a block piece by piece
-/// inflates it once. Any thread.
-class InflatedBlocks {
- public:
-  InflatedBlocks() = default;
-  ~InflatedBlocks();
-  InflatedBlocks(const InflatedBlocks&) = delete;
-  InflatedBlocks& operator=(const InflatedBlocks&) = delete;
-
-  /// The block's bytes: in place when it isn't compressed. Throws corrupt.
-  BlockBytes read(const ByteSource& file, Compression compression, const BlockPlace& place,
-                  Again again);
-
-  /// Copies all of the block to `out`, straight from the compressed bytes unless it is kept.
-  /// Throws corrupt. REQUIRES room for the inflated block.
-  void copy(const ByteSource& file, Compression compression, const BlockPlace& place,
-            std::byte* out);
-
- private:
-  struct Kept;
-  std::shared_ptr<const Kept> find(Compression compression, const BlockPlace& place) const;
-
-  const std::uint64_t number_ = serial_number();  // in keys of the cache
-  std::atomic<bool> keeps_{false};                // something
-};
+/// Copies all of the block to `out`, straight from the compressed bytes. Throws corrupt. REQUIRES
+/// room for the inflated block.
+void copy_block(const ByteSource& file, Compression compression, const BlockPlace& place,
+                std::byte* out);
 
 }  // namespace dapple::detail::idv

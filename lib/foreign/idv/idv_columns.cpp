@@ -8,8 +8,8 @@
 #include <unordered_map>
 #include <utility>
 
-#include "lib/foreign/idv/idv_items.h"
 #include "lib/foreign/idv/idv_metadata.h"
+#include "lib/foreign/idv/idv_values.h"
 #include "lib/object/dictionary.h"
 
 namespace dapple::detail::idv {

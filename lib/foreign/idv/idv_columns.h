@@ -17,7 +17,7 @@
 namespace dapple::detail::idv {
 
 /// Neighbouring columns of the object that are one part of the items in neighbouring slots of one
-/// column of the file (idv_items.h). A column that is no vector has one slot.
+/// column of the file (idv_values.h). A column that is no vector has one slot.
 struct Strip {
   std::uint32_t column = 0;  // of the file
   std::uint32_t part = 0;    // of its items

@@ -1,9 +1,6 @@
-#include "lib/base/parallel.h"
 #include "lib/cells/convert_cells.h"
-#include "lib/foreign/idv/idv_items.h"
 #include "lib/foreign/idv/idv_state.h"
-#include "lib/foreign/idv/idv_vectors.h"
-#include "lib/object/column_runs.h"
+#include "lib/foreign/idv/idv_values.h"
 #include "lib/object/fill.h"
 #include "lib/object/misfit.h"
 
@@ -38,8 +35,7 @@ Found find_place_of(const Store& store, const Entry& entry) {
 /// With its bytes; inflated ones are kept unless `part` is all of the block.
 Found find_block(const Store& store, const Entry& entry, const Part& part) {
   Found found = find_place_of(store, entry);
-  const Again again = found.is_all(part) ? Again::no : Again::yes;
-  found.bytes = store.state<State>().block(store.file(), found.column, found.number, again);
+  found.bytes = block_of(store, entry, found.is_all(part));
   return found;
 }
 
@@ -51,13 +47,8 @@ struct Vectors {
   ItemRun items;
 
   explicit Vectors(const Found& found)
-      : rows(found.bytes, found.column.codec, found.rows), items(items_of(rows, found)) {}
-
- private:
-  static ItemRun items_of(VectorRun& rows, const Found& found) {
-    const std::uint64_t at = rows.items().offset();
-    return {found.bytes, at, rows.items().rest(), found.item(), rows.item_count()};
-  }
+      : rows(found.bytes, found.column.codec, found.rows),
+        items(rows.items(), found.item(), rows.item_count()) {}
 };
 
 /// Copies items of one part to cells, and says which one does not fit there.
@@ -143,11 +134,13 @@ void read(const Store& store, const Entry& entry, const Part& part, const Target
                      place.strip.scale.is_identity();
   if (plain && out.type == entry.value_type && out.row_step == size_of(out.type) &&
       place.is_all(part)) {
-    return store.state<State>().copy_block(store.file(), place.column, place.number, out.data);
+    const BlockPlace at = find_place(store.file(), store.state<State>().contents().header,
+                                     place.column, place.number);
+    return copy_block(store.file(), place.column.compression, at, out.data);
   }
   const Found found = find_block(store, entry, part);
   if (found.column.codec.vector) return read_vectors(store, entry, found, part, out);
-  const ItemRun items(found.bytes, 0, found.bytes.bytes, found.item(), found.rows);
+  const ItemRun items(found.bytes.reader(), found.item(), found.rows);
   Copier(store, entry, found, items, out.type)
       .copy(part.rows.begin, part.rows.size(), out.data, out.row_step, {part.rows.begin, 0}, 1);
 }
@@ -166,7 +159,7 @@ std::optional<DensePlace> in_place(const Store& store, const Entry& entry) {
   }
   const Found found = find_block(store, entry, all_of(entry));
   if (!found.column.codec.vector) {
-    const ItemRun items(found.bytes, 0, found.bytes.bytes, found.item(), found.rows);
+    const ItemRun items(found.bytes.reader(), found.item(), found.rows);
     const ItemRun::Place first = items.place(found.strip.part, 0);
     if (first.data == nullptr) return std::nullopt;
     return place_at(first.data, entry, first.step);
@@ -191,46 +184,15 @@ void entries(const Store& store, const Entry& entry, const Part& part, CellRun& 
   });
 }
 
-/// Every block that the columns need is decoded once, as many at once as there are threads.
-void read_rows(const Store& store, Range rows, std::span<const ColumnBuffer> columns,
-               const ReadOptions& options) {
-  struct Run {
-    Range cols;  // of the object
-    Target out;
-  };
-  std::vector<Run> runs;
-  for_each_column_run(columns, [&](Range cols, const Target& out) { runs.push_back({cols, out}); });
-  struct Task {
-    const Run* run;
-    std::uint64_t block;
-  };
-  std::vector<Task> tasks;
-  for (const Run& run : runs) {
-    for (const std::uint64_t block : store.index().touching({rows, run.cols})) {
-      tasks.push_back({&run, block});
-    }
-  }
-  parallel_for(tasks.size(), options.threads, [&](std::uint64_t i) {
-    const Run& run = *tasks[i].run;
-    const Entry entry = store.confirmed_entry(tasks[i].block);
-    const Region both = intersect(entry.cells(), Region{rows, run.cols});
-    Target out = run.out;
-    out.data = out.cell(both.rows.begin - rows.begin, both.cols.begin - run.cols.begin);
-    read(store, entry,
-         {{both.rows.begin - entry.pos.rx, both.rows.end - entry.pos.rx},
-          {both.cols.begin - entry.pos.cx, both.cols.end - entry.pos.cx}},
-         out);
-  });
-}
-
 }  // namespace
 
 const detail::Driver kDriver = {
     .format = "idv",
+    .is_recoded = is_compressed,
+    .recode = inflate_entry,
     .read = read,
     .in_place = in_place,
     .entries = entries,
-    .read_rows = read_rows,
 };
 
 }  // namespace dapple::detail::idv

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -10,7 +11,11 @@
 
 #include "dapple/value_type.h"
 #include "lib/foreign/idv/idv_codec.h"
+#include "lib/foreign/idv/idv_plan.h"
+#include "lib/io/output_file.h"
 #include "lib/object/store.h"
+
+struct libdeflate_compressor;
 
 namespace dapple::detail::idv {
 
@@ -64,6 +69,9 @@ struct Pair {
   std::uint64_t first = 0, second = 0;
 };
 
+/// Appends such items as they are in a block. REQUIRES the layout `zoned` or `wide`.
+void put_pairs(std::vector<std::byte>& out, Layout layout, std::span<const Pair> items);
+
 /// As VectorEncoder, of items of two numbers. REQUIRES the layout `zoned` or `wide`.
 class PairEncoder {
  public:
@@ -102,5 +110,23 @@ class TextEncoder {
 
 /// Appends the block of one dense vector of these texts, as metadata has it.
 void put_text_vector(std::vector<std::byte>& out, std::uint64_t n, TextEncoder& texts);
+
+/// Makes raw DEFLATE data of one block after the other. One thread.
+class Deflater {
+ public:
+  Deflater();
+  /// Replaces `out` by the compressed bytes of `in`.
+  void deflate(std::span<const std::byte> in, std::vector<std::byte>& out);
+
+ private:
+  struct Free {
+    void operator()(libdeflate_compressor* c) const noexcept;
+  };
+  std::unique_ptr<libdeflate_compressor, Free> compressor_;
+};
+
+/// Appends the column's metadata blocks to the file; returns the table of them, empty when there
+/// are none. `deflater` may be null: not compressed.
+std::vector<std::byte> put_metadata(const OutColumn& column, Deflater* deflater, OutputFile& out);
 
 }  // namespace dapple::detail::idv

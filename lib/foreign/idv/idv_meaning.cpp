@@ -6,9 +6,8 @@
 #include <utility>
 
 #include "lib/foreign/idv/idv_block.h"
-#include "lib/foreign/idv/idv_items.h"
 #include "lib/foreign/idv/idv_metadata.h"
-#include "lib/foreign/idv/idv_text.h"
+#include "lib/foreign/idv/idv_values.h"
 
 namespace dapple::detail::idv {
 
@@ -21,12 +20,11 @@ constexpr std::int64_t kTicksPerSecond = 10'000'000;
 template <class F>
 void for_each_block(const ByteSource& file, const Header& header, const TocColumn& column,
                     const F& f) {
-  InflatedBlocks blocks;
   const std::uint64_t count = header.rows == 0 ? 0 : block_count(header.rows, column.block_rows);
   for (std::uint64_t number = 0; number < count; ++number) {
     const BlockPlace place = find_place(file, header, column, number);
     f(number * column.block_rows, rows_of_block(header, column, number),
-      blocks.read(file, column.compression, place, Again::no));
+      read_block(file, column.compression, place));
   }
 }
 
@@ -50,7 +48,7 @@ Times look_at_times(const ByteSource& file, const Header& header, const TocColum
   try {
     for_each_block(file, header, column,
                    [&](std::uint64_t, std::uint64_t rows, const BlockBytes& block) {
-                     const ItemRun items(block, 0, block.bytes, *column.codec.item, rows);
+                     const ItemRun items(block.reader(), *column.codec.item, rows);
                      for (std::uint64_t i = 0; i < rows; ++i) {
                        const auto ticks = static_cast<std::int64_t>(items.bits(part, i));
                        const bool least = ticks == kMissingTicks;
@@ -78,7 +76,7 @@ class Texts final : public LazyWords {
   void read_all(WordTable& words, std::vector<std::uint32_t>& codes) const override {
     std::string text;
     const auto read = [&](std::uint64_t, std::uint64_t rows, const BlockBytes& block) {
-      BlockReader in(block);
+      ByteReader in = block.reader();
       const TextRun texts(in, rows);
       codes.reserve(codes.size() + rows);
       for (std::uint64_t i = 0; i < rows; ++i) {

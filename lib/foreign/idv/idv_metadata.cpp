@@ -4,10 +4,10 @@
 
 #include "lib/base/bytes.h"
 #include "lib/foreign/idv/idv_block.h"
-#include "lib/foreign/idv/idv_deflate.h"
+
 #include "lib/foreign/idv/idv_primitives.h"
 #include "lib/foreign/idv/idv_render.h"
-#include "lib/foreign/idv/idv_text.h"
+#include "lib/foreign/idv/idv_values.h"
 
 namespace dapple::detail::idv {
 namespace {
@@ -24,13 +24,10 @@ using SlotNames = std::map<std::uint64_t, std::string>;
 /// Nothing when it inflates to more than `most` bytes.
 std::optional<BlockBytes> inflated_block(const ByteSource& file, const MetadataEntry& entry,
                                          std::uint64_t most) {
-  BlockBytes block;
-  block.offset = entry.offset;
-  block.file = &file.name();
-  block.bytes = file.bytes(entry.offset, entry.bytes);
+  BlockBytes block{{file.bytes(entry.offset, entry.bytes), nullptr}, entry.offset, &file.name()};
   if (entry.compression == Compression::none) return block;
   const auto inflated = std::make_shared<Array<std::byte>>();
-  switch (inflate_some(wrapper_of(entry.compression), block.bytes, {entry.bytes * 4, most},
+  switch (inflate_some(wrapper_of(entry.compression), block.held.bytes, {entry.bytes * 4, most},
                        *inflated)) {
     case Inflated::whole:
       break;
@@ -39,17 +36,17 @@ std::optional<BlockBytes> inflated_block(const ByteSource& file, const MetadataE
     case Inflated::bad:
       throw_bad_data(file, entry);
   }
-  block.bytes = {inflated->data(), inflated->size()};
-  block.owner = inflated;
+  block.held = {{inflated->data(), inflated->size()}, inflated};
+  block.inflated = true;
   return block;
 }
 
 /// Nothing when there is no room to inflate it.
-std::optional<BlockBytes> read_block(const ByteSource& file, const MetadataEntry& entry,
+std::optional<BlockBytes> read_entry(const ByteSource& file, const MetadataEntry& entry,
                                      MetadataRoom& room) {
   room.take(file, entry.offset, entry.bytes);
   auto block = inflated_block(file, entry, room.inflated());
-  if (block && block->owner != nullptr) room.take_inflated(block->bytes.size());
+  if (block && block->inflated) room.take_inflated(block->held.size());
   return block;
 }
 
@@ -94,7 +91,7 @@ std::string compression_text(Compression compression) {
 
 std::optional<std::string> metadata_text(const ByteSource& file, const MetadataEntry& entry,
                                          MetadataRoom& room) {
-  const auto block = read_block(file, entry, room);
+  const auto block = read_entry(file, entry, room);
   if (!block) return std::nullopt;
   std::string result;
   render_block(*block, entry.codec, 1, {0, 1}, Shown::meant,
@@ -106,9 +103,9 @@ std::vector<std::string> metadata_items(const ByteSource& file, const MetadataEn
   const auto block = inflated_block(file, entry, entry.bytes * kMostInflation);
   if (!block) throw_bad_data(file, entry);
   // A sparse vector of a few bytes can have any number of slots.
-  if (entry.codec.size > std::max<std::uint64_t>(kMostSparse, block->bytes.size() / 4)) {
+  if (entry.codec.size > std::max<std::uint64_t>(kMostSparse, block->held.size() / 4)) {
     throw Error(Errc::corrupt, file.name(), entry.offset,
-                "a block of " + counted(block->bytes.size(), "byte") + " does not hold " +
+                "a block of " + counted(block->held.size(), "byte") + " does not hold " +
                     counted(entry.codec.size, "value"));
   }
   std::vector<std::string> items(entry.codec.size);
@@ -122,7 +119,7 @@ std::optional<MetadataBlock> copy_metadata(const ByteSource& file, const Metadat
   if (!entry.codec.vector || item.layout != entry.codec.item->layout) return std::nullopt;
   metadata_items(file, entry);  // throws when they are damaged
   const auto block = inflated_block(file, entry, entry.bytes * kMostInflation);
-  MetadataBlock copy{entry.codec, {block->bytes.begin(), block->bytes.end()}};
+  MetadataBlock copy{entry.codec, {block->held.bytes.begin(), block->held.bytes.end()}};
   copy.codec.item = &item;
   return copy;
 }
@@ -137,7 +134,7 @@ std::map<std::uint64_t, std::string> read_slot_names(const ByteSource& file,
     if (entry.kind != "SlotNames" || !entry.alive()) continue;
     // A name for each slot, or it names something else.
     if (!entry.codec.vector || !entry.codec.text() || entry.codec.size != column.codec.size) break;
-    const auto block = read_block(file, entry, room);
+    const auto block = read_entry(file, entry, room);
     return block ? names_of_vector(*block, entry.codec) : SlotNames();
   }
   return {};

@@ -5,7 +5,7 @@
 #include "lib/foreign/idv/idv.h"
 #include "lib/foreign/idv/idv_primitives.h"
 #include "lib/foreign/idv/idv_state.h"
-#include "lib/foreign/idv/idv_vectors.h"
+#include "lib/foreign/idv/idv_values.h"
 
 namespace dapple::detail::idv {
 namespace {

@@ -8,8 +8,8 @@
 
 #include "lib/compute/concat_driver.h"
 #include "lib/foreign/idv/idv.h"
-#include "lib/foreign/idv/idv_items.h"
 #include "lib/foreign/idv/idv_meaning.h"
+#include "lib/foreign/idv/idv_values.h"
 #include "lib/object/groups.h"
 
 namespace dapple::detail::idv {

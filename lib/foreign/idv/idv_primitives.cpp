@@ -4,6 +4,19 @@
 
 namespace dapple::detail::idv {
 
+std::uint64_t read_leb128(ByteReader& in, std::string_view what) {
+  const std::uint64_t start = in.offset();
+  std::uint64_t value = 0;
+  for (unsigned shift = 0;; shift += 7) {
+    const auto byte = in.le<std::uint8_t>(what);
+    if (shift == 63 && byte > 1) {
+      in.fail(start, std::string(what) + " is no LEB128 number of at most 64 bits");
+    }
+    value |= std::uint64_t{byte & 0x7fu} << shift;
+    if (byte < 0x80) return value;
+  }
+}
+
 std::string read_string(ByteReader& in, std::string_view what) {
   const std::uint64_t start = in.offset();
   const std::uint64_t length = read_leb128(in, what);

@@ -17,21 +17,8 @@ namespace dapple::detail::idv {
 inline constexpr std::uint64_t kMaxInt = 0x7fffffff;
 
 /// An unsigned LEB128 number: seven bits a byte, lowest first, at most ten bytes of which the
-/// tenth is at most 1. Throws corrupt when it is longer or cut off; `what` names it. The reader
-/// is one of a file or of a block.
-template <class Reader>
-std::uint64_t read_leb128(Reader& in, std::string_view what) {
-  const std::uint64_t start = in.offset();
-  std::uint64_t value = 0;
-  for (unsigned shift = 0;; shift += 7) {
-    const auto byte = in.template le<std::uint8_t>(what);
-    if (shift == 63 && byte > 1) {
-      in.fail(start, std::string(what) + " is no LEB128 number of at most 64 bits");
-    }
-    value |= std::uint64_t{byte & 0x7fu} << shift;
-    if (byte < 0x80) return value;
-  }
-}
+/// tenth is at most 1. Throws corrupt when it is longer or cut off; `what` names it.
+std::uint64_t read_leb128(ByteReader& in, std::string_view what);
 
 /// A string: its length in bytes as LEB128, at most 2^31 - 1, then UTF-8. Throws corrupt when it
 /// is too long, cut off, or not UTF-8.

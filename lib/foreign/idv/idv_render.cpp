@@ -6,10 +6,8 @@
 
 #include "dapple/column.h"
 #include "lib/base/timestamp.h"
-#include "lib/foreign/idv/idv_items.h"
 #include "lib/foreign/idv/idv_meaning.h"
-#include "lib/foreign/idv/idv_text.h"
-#include "lib/foreign/idv/idv_vectors.h"
+#include "lib/foreign/idv/idv_values.h"
 
 namespace dapple::detail::idv {
 namespace {
@@ -27,15 +25,12 @@ void append_quoted(std::string_view text, std::string& out) {
 /// The items of one block, fixed or text, as text.
 class Items {
  public:
-  Items(const BlockBytes& block, BlockReader& in, const ItemType& item, std::uint64_t n,
-        Shown shown)
-      : item_(&item) {
+  Items(ByteReader& in, const ItemType& item, std::uint64_t n, Shown shown) : item_(&item) {
     if (item.layout == Layout::text) {
       texts_.emplace(in, n);
       return;
     }
-    const std::uint64_t at = in.offset();
-    numbers_.emplace(block, at, in.rest(), item, n);
+    numbers_.emplace(in, item, n);
     if (shown == Shown::stored) return;
     truths_ = item.title == "Boolean";
     if (!is_time(item)) return;
@@ -134,8 +129,8 @@ void render_block(const BlockBytes& block, const ValueCodec& codec, std::uint64_
                   const std::function<void(std::uint64_t row, std::string_view text)>& take) {
   std::string text;
   if (!codec.vector) {
-    BlockReader in(block);
-    const Items items(block, in, *codec.item, n, shown);
+    ByteReader in = block.reader();
+    const Items items(in, *codec.item, n, shown);
     for (std::uint64_t row = rows.begin; row < rows.end; ++row) {
       text.clear();
       items.append(row, text);
@@ -144,7 +139,7 @@ void render_block(const BlockBytes& block, const ValueCodec& codec, std::uint64_
     return;
   }
   VectorRun vectors(block, codec, n);
-  const Items items(block, vectors.items(), *codec.item, vectors.item_count(), shown);
+  const Items items(vectors.items(), *codec.item, vectors.item_count(), shown);
   vectors.each(rows, [&](const VectorRow& row) {
     text.clear();
     append_vector(row, items, text);
@@ -155,7 +150,7 @@ void render_block(const BlockBytes& block, const ValueCodec& codec, std::uint64_
 void render_vector(const BlockBytes& block, const ValueCodec& codec,
                    const std::function<void(std::uint64_t slot, std::string&& text)>& take) {
   VectorRun vectors(block, codec, 1);
-  const Items items(block, vectors.items(), *codec.item, vectors.item_count(), Shown::meant);
+  const Items items(vectors.items(), *codec.item, vectors.item_count(), Shown::meant);
   vectors.each({0, 1}, [&](const VectorRow& row) {
     for (std::uint64_t slot = 0; !row.dense && !codec.text() && slot < row.length; ++slot) {
       std::string text;

@@ -8,10 +8,9 @@
 
 #include "lib/base/bytes.h"
 #include "lib/foreign/idv/idv.h"
-#include "lib/foreign/idv/idv_items.h"
 #include "lib/foreign/idv/idv_metadata.h"
 #include "lib/foreign/idv/idv_render.h"
-#include "lib/foreign/idv/idv_vectors.h"
+#include "lib/foreign/idv/idv_values.h"
 
 namespace dapple::detail::idv {
 namespace {
@@ -43,6 +42,29 @@ std::string shortened(const std::string& text) {
   while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
   return text.substr(0, end) + "... (" + std::to_string(text.size()) + " bytes)";
 }
+
+/// The block of a column that an entry is of. Text columns, which have none in the index, count
+/// from the object's last column on.
+struct BlockOf {
+  const Store& store;
+  const TocColumn& column;
+  std::uint64_t number;
+
+  BlockOf(const Store& of, const Entry& entry)
+      : store(of), column(column_at(of, entry.pos.cx)), number(entry.pos.rx / column.block_rows) {}
+
+  BlockPlace place() const {
+    return find_place(store.file(), store.state<State>().contents().header, column, number);
+  }
+
+ private:
+  static const TocColumn& column_at(const Store& store, std::uint64_t col) {
+    const State& state = store.state<State>();
+    const std::uint64_t cols = store.schema().cols;
+    if (col >= cols) return state.text_column(col - cols);
+    return state.contents().toc[strip_of(state.contents(), col).column];
+  }
+};
 
 /// The minutes that a time zone may be ahead or behind.
 constexpr std::int64_t kMostMinutes = 14 * 60;
@@ -96,15 +118,25 @@ Entry entry_of(const ByteSource& file, const Contents& contents, const Strip& st
   return entry;
 }
 
-BlockBytes State::block(const ByteSource& file, const TocColumn& column, std::uint64_t number,
-                        Again again) const {
-  return blocks_.read(file, column.compression, find_place(file, contents_->header, column, number),
-                      again);
+bool is_compressed(const Store& store, const Entry& entry) {
+  return BlockOf(store, entry).column.compression != Compression::none;
 }
 
-void State::copy_block(const ByteSource& file, const TocColumn& column, std::uint64_t number,
-                       std::byte* out) const {
-  blocks_.copy(file, column.compression, find_place(file, contents_->header, column, number), out);
+HeldBytes inflate_entry(const Store& store, const Entry& entry) {
+  const BlockOf block(store, entry);
+  return read_block(store.file(), block.column.compression, block.place()).held;
+}
+
+BlockBytes block_of(const Store& store, const Entry& entry, bool whole) {
+  const BlockOf block(store, entry);
+  const Compression compression = block.column.compression;
+  const BlockPlace place = block.place();
+  if (!whole && compression != Compression::none) {
+    BlockBytes kept{store.payload(entry), place.offset, &store.file().name(), true};
+    // Two lookup tables may disagree about one place; each gets what it asked for.
+    if (kept.held.size() == place.inflated) return kept;
+  }
+  return read_block(store.file(), compression, place);
 }
 
 void State::read_text(const Store& store, std::size_t k, Range rows, const TakeText& take) const {
@@ -114,8 +146,12 @@ void State::read_text(const Store& store, std::size_t k, Range rows, const TakeT
     const std::uint64_t first = number * column.block_rows;
     const std::uint64_t n = rows_of_block(contents_->header, column, number);
     const Range part{row - first, std::min(n, rows.end - first)};
-    const Again again = part.size() < n ? Again::yes : Again::no;
-    render_block(block(store.file(), column, number, again), column.codec, n, part, Shown::stored,
+    const BlockPlace place = find_place(store.file(), contents_->header, column, number);
+    Entry entry;
+    entry.pos = {first, store.schema().cols + k};
+    entry.offset = place.offset;
+    entry.bytes = place.bytes;
+    render_block(block_of(store, entry, part.size() == n), column.codec, n, part, Shown::stored,
                  [&](std::uint64_t r, std::string_view text) { take(first + r, text); });
     row = first + part.end;
   }

@@ -41,12 +41,8 @@ class State final : public DriverState {
 
   const Contents& contents() const noexcept { return *contents_; }
 
-  /// The bytes of block `number` of a column of the file. Throws corrupt.
-  BlockBytes block(const ByteSource& file, const TocColumn& column, std::uint64_t number,
-                   Again again) const;
-  /// Copies them. REQUIRES room for what the lookup table says.
-  void copy_block(const ByteSource& file, const TocColumn& column, std::uint64_t number,
-                  std::byte* out) const;
+  /// The column of the file that is this text column.
+  const TocColumn& text_column(std::uint64_t k) const { return contents_->toc[text_column_[k]]; }
 
   std::span<const TextColumn> text_columns() const noexcept override { return texts_; }
   void read_text(const Store& store, std::size_t k, Range rows,
@@ -57,7 +53,14 @@ class State final : public DriverState {
   std::shared_ptr<const Contents> contents_;
   std::vector<TextColumn> texts_;
   std::vector<std::uint32_t> text_column_;  // of the file, for each of texts_
-  mutable InflatedBlocks blocks_;
 };
+
+/// `Driver::is_recoded` and `recode`: compressed blocks are inflated, and kept for the next time.
+bool is_compressed(const Store& store, const Entry& entry);
+HeldBytes inflate_entry(const Store& store, const Entry& entry);
+
+/// The bytes of a block. `whole`: all of it is read now, so that none of it is kept. Throws
+/// corrupt.
+BlockBytes block_of(const Store& store, const Entry& entry, bool whole);
 
 }  // namespace dapple::detail::idv

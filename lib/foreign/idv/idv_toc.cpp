@@ -3,7 +3,7 @@
 #include <set>
 
 #include "lib/base/bytes.h"
-#include "lib/foreign/idv/idv_lookup.h"
+#include "lib/foreign/idv/idv_block.h"
 #include "lib/foreign/idv/idv_primitives.h"
 
 namespace dapple::detail::idv {

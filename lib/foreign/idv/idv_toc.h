@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "lib/codec/inflate.h"
 #include "lib/foreign/idv/idv_codec.h"
 #include "lib/foreign/idv/idv_header.h"
 
@@ -18,6 +19,10 @@ enum class Compression : std::uint8_t {
   zlib = 2,     // RFC 1950; never written by ML.NET
 };
 constexpr bool is_known(Compression c) noexcept { return c <= Compression::zlib; }
+/// REQUIRES compression other than none.
+constexpr Wrapper wrapper_of(Compression compression) noexcept {
+  return compression == Compression::zlib ? Wrapper::zlib : Wrapper::raw;
+}
 
 /// One column as the file has it.
 struct TocColumn {

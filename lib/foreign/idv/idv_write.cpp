@@ -6,13 +6,11 @@
 #include "lib/base/text.h"
 #include "lib/cells/convert_cells.h"
 #include "lib/foreign/idv/idv.h"
-#include "lib/foreign/idv/idv_deflate.h"
+#include "lib/foreign/idv/idv_block.h"
 #include "lib/foreign/idv/idv_encode.h"
-#include "lib/foreign/idv/idv_lookup.h"
 #include "lib/foreign/idv/idv_options.h"
 #include "lib/foreign/idv/idv_plan.h"
 #include "lib/foreign/idv/idv_primitives.h"
-#include "lib/foreign/idv/idv_put_metadata.h"
 #include "lib/io/output_file.h"
 
 namespace dapple::detail::idv {
@@ -292,19 +290,16 @@ void Writer::encode_described(const OutColumn& column, Range rows, std::uint64_t
   const std::byte* const cells = cells_at(col, rows.begin, first_row);
   const auto bits = [&](std::uint64_t i) { return load_bits(type, cells + i * size_of(type)); };
   const Meaning meaning = column.described != nullptr ? column.described->meaning : Meaning();
-  const auto put_times = [&] {
-    for (std::uint64_t i = 0; i < n; ++i) {
-      const auto ticks = column.scale.to_file(static_cast<std::int64_t>(bits(i)));
-      if (is_missing(meaning, bits(i))) {
-        fail_cell(column, rows.begin + i, " is missing, which no time of ML.NET is");
-      }
-      if (!ticks ||
-          (meaning.kind == MeaningKind::timestamp && (*ticks < 0 || *ticks > kMostTicks))) {
-        fail_cell(column, rows.begin + i,
-                  " is no time of ML.NET, which has steps of 100 ns and the years 1 to 9999");
-      }
-      put_le(out, *ticks);
+  const auto ticks_at = [&](std::uint64_t i) {
+    const auto ticks = column.scale.to_file(static_cast<std::int64_t>(bits(i)));
+    if (is_missing(meaning, bits(i))) {
+      fail_cell(column, rows.begin + i, " is missing, which no time of ML.NET is");
     }
+    if (!ticks || (meaning.kind == MeaningKind::timestamp && (*ticks < 0 || *ticks > kMostTicks))) {
+      fail_cell(column, rows.begin + i,
+                " is no time of ML.NET, which has steps of 100 ns and the years 1 to 9999");
+    }
+    return *ticks;
   };
   switch (column.item().layout) {
     case Layout::text: {
@@ -329,25 +324,22 @@ void Writer::encode_described(const OutColumn& column, Range rows, std::uint64_t
       }
       return put_bits(out, truths);
     }
-    case Layout::zoned: {
-      const std::byte* const minutes =
-          column.cols.size() > 1 ? cells_at(col + 1, rows.begin, first_row) : nullptr;
-      for (std::uint64_t i = 0; i < n; ++i) {
-        put_le(out, minutes == nullptr ? std::int16_t{0} : load_le<std::int16_t>(minutes + i * 2));
-      }
-      return put_times();
-    }
+    case Layout::zoned:
     case Layout::wide: {
-      const std::byte* const high = cells_at(col + 1, rows.begin, first_row);
+      const bool zoned = column.item().layout == Layout::zoned;
+      const std::byte* const second =
+          column.cols.size() > 1 ? cells_at(col + 1, rows.begin, first_row) : nullptr;
+      std::vector<Pair> items(n);
       for (std::uint64_t i = 0; i < n; ++i) {
-        put_le(out, bits(i));
-        put_le(out, load_le<std::uint64_t>(high + i * 8));
+        items[i].first = zoned ? static_cast<std::uint64_t>(ticks_at(i)) : bits(i);
+        if (second == nullptr) continue;
+        items[i].second = load_bits(types_[col + 1], second + i * size_of(types_[col + 1]));
       }
-      return;
+      return put_pairs(out, column.item().layout, items);
     }
     case Layout::number:
     case Layout::bits2:
-      return put_times();
+      for (std::uint64_t i = 0; i < n; ++i) put_le(out, ticks_at(i));
   }
 }
 
