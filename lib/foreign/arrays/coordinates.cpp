@@ -1,4 +1,4 @@
-#include "lib/foreign/arrays/coordinates.h"
+#include "lib/foreign/arrays/sparse_arrays.h"
 
 #include <cstring>
 #include <string>

@@ -14,44 +14,7 @@ namespace {
 constexpr std::uint64_t kMostPerBlock = std::numeric_limits<std::uint32_t>::max();
 constexpr std::uint64_t kStripEntries = 1 << 20;
 
-}  // namespace
-
-std::shared_ptr<const void> load_all(Items& items) {
-  if (items.data != nullptr || !items.load) return nullptr;
-  auto memory = std::make_shared<Array<std::byte>>(items.size * items.width);
-  items.load({0, items.size}, memory->data());
-  items.data = memory->data();
-  items.load = nullptr;
-  return memory;
-}
-
-Items widened(Items items, ValueType type) {
-  if (items.width >= sizeof(std::uint32_t)) return items;
-  const ValueType wide = is_signed(type) ? ValueType::i32 : ValueType::u32;
-  Items result{items.size, sizeof(std::uint32_t)};
-  result.offset = items.offset;
-  result.load = [items = std::move(items), type, wide](Range which, std::byte* out) {
-    Array<std::byte> narrow(items.data != nullptr ? 0 : which.size() * items.width);
-    const std::byte* from =
-        items.data != nullptr ? items.data + which.begin * items.width : narrow.data();
-    if (items.data == nullptr) items.load(which, narrow.data());
-    convert_cells(type, from, items.width, wide, out, size_of(wide), which.size());
-  };
-  return result;
-}
-
-Range SparseArrays::entries_of(const ByteSource& file, Range lines) const {
-  const Range range{pointer(pointers, lines.begin), pointer(pointers, lines.end)};
-  if (range.begin > range.end || range.end > values.size) {
-    throw Error(Errc::corrupt, file.name(), pointers.byte_of(lines.end),
-                std::string(by_columns ? "a column" : "a row") + " ends at value " +
-                    std::to_string(range.end) +
-                    (range.end > values.size ? " of " + std::to_string(values.size)
-                                             : ", but starts at " + std::to_string(range.begin)));
-  }
-  return range;
-}
-
+/// Before any of the arrays is looked at.
 void require_consistent(const SparseArrays& arrays, const Schema& schema, const ByteSource& file) {
   const std::uint64_t lines = arrays.by_columns ? schema.cols : schema.rows / arrays.patch_rows;
   const std::uint64_t cells = arrays.by_columns ? schema.rows : schema.cols;
@@ -88,6 +51,7 @@ void require_consistent(const SparseArrays& arrays, const Schema& schema, const 
   }
 }
 
+/// REQUIRES pointers that are loaded.
 EntryTable strips_of(const SparseArrays& arrays, const Schema& schema, const ByteSource& file) {
   EntryTable entries;
   if (schema.rows == 0 || schema.cols == 0) return entries;
@@ -130,6 +94,60 @@ EntryTable strips_of(const SparseArrays& arrays, const Schema& schema, const Byt
     line = end;
   }
   return entries;
+}
+
+}  // namespace
+
+std::shared_ptr<const void> load_all(Items& items) {
+  if (items.data != nullptr || !items.load) return nullptr;
+  auto memory = std::make_shared<Array<std::byte>>(items.size * items.width);
+  items.load({0, items.size}, memory->data());
+  items.data = memory->data();
+  items.load = nullptr;
+  return memory;
+}
+
+Items integers(Items items, ValueType type, const std::string& file, const std::string& what) {
+  if (is_float(type)) {
+    throw Error(Errc::corrupt, file, items.offset > 0 ? std::optional(items.offset) : std::nullopt,
+                what + " should hold integers, not " + std::string(name(type)));
+  }
+  if (items.width >= sizeof(std::uint32_t)) return items;
+  const ValueType wide = is_signed(type) ? ValueType::i32 : ValueType::u32;
+  Items result{items.size, sizeof(std::uint32_t)};
+  result.offset = items.offset;
+  result.load = [items = std::move(items), type, wide](Range which, std::byte* out) {
+    Array<std::byte> narrow(items.data != nullptr ? 0 : which.size() * items.width);
+    const std::byte* from =
+        items.data != nullptr ? items.data + which.begin * items.width : narrow.data();
+    if (items.data == nullptr) items.load(which, narrow.data());
+    convert_cells(type, from, items.width, wide, out, size_of(wide), which.size());
+  };
+  return result;
+}
+
+Range SparseArrays::entries_of(const ByteSource& file, Range lines) const {
+  const Range range{pointer(pointers, lines.begin), pointer(pointers, lines.end)};
+  if (range.begin > range.end || range.end > values.size) {
+    throw Error(Errc::corrupt, file.name(), pointers.byte_of(lines.end),
+                std::string(by_columns ? "a column" : "a row") + " ends at value " +
+                    std::to_string(range.end) +
+                    (range.end > values.size ? " of " + std::to_string(values.size)
+                                             : ", but starts at " + std::to_string(range.begin)));
+  }
+  return range;
+}
+
+std::shared_ptr<Store> make_store(std::shared_ptr<ByteSource> file, Schema schema,
+                                  std::unique_ptr<SparseArrays> arrays, const Drivers& drivers) {
+  require_consistent(*arrays, schema, *file);
+  arrays->owners.push_back(load_all(arrays->pointers));
+  EntryTable strips = strips_of(*arrays, schema, *file);
+  const Driver& driver = arrays->by_columns      ? drivers.columns
+                         : arrays->has_patches() ? drivers.patches
+                                                 : drivers.rows;
+  return detail::make_store(std::move(file), std::move(schema), std::move(strips), driver,
+                            std::move(arrays));
 }
 
 }  // namespace dapple::detail::arrays

@@ -36,11 +36,11 @@ struct Items {
 std::shared_ptr<const void> load_all(Items& items);
 
 /// Integers of `type` as items of at least 4 bytes, with their sign: short matrices have narrow
-/// indices.
-Items widened(Items items, ValueType type);
+/// indices. Throws corrupt for other numbers, which `what` names.
+Items integers(Items items, ValueType type, const std::string& file, const std::string& what);
 
-/// The state of a store whose blocks are strips of whole lines. REQUIRES pointers in place, one
-/// more than lines; as many indices as values; pointers and indices of 4 or 8 bytes.
+/// The state of a store whose blocks are strips of whole lines. Once it is one: pointers are in
+/// place, one more than lines; as many indices as values; pointers and indices of 4 or 8 bytes.
 struct SparseArrays : DriverState {
   Items pointers, indices, values;
   bool by_columns = false;  // lines are columns
@@ -56,15 +56,6 @@ struct SparseArrays : DriverState {
   Range entries_of(const ByteSource& file, Range lines) const;
   std::vector<Detail> details(const Store&) const override { return shown; }
 };
-
-/// Strips of about a million entries, at most 2^32 - 1 lines each, which cover the matrix. Throws
-/// corrupt when the pointers do not start at 0 or do not ascend; unsupported when lines are too
-/// long for a block.
-EntryTable strips_of(const SparseArrays& arrays, const Schema& schema, const ByteSource& file);
-
-/// Throws corrupt when pointers and arrays do not fit each other and the shape, before any of them
-/// is looked at.
-void require_consistent(const SparseArrays& arrays, const Schema& schema, const ByteSource& file);
 
 /// The functions of a driver, whatever lines are.
 void read_lines(const Store& store, const Entry& entry, const Part& part, const Target& out);
@@ -86,23 +77,44 @@ void skip_patches(const Store& store, const Entry& entry, std::uint64_t row, Row
 bool column_arrays(const Store& store, const Entry& entry, Range rows, RowCursor& cursor,
                    const CsrTarget& out);
 
-constexpr Driver row_driver(std::string_view format) {
-  return {.format = format,
-          .read = read_lines,
-          .entries = line_entries,
-          .csr_arrays = row_arrays,
-          .skip_rows = skip_rows};
-}
-constexpr Driver patch_driver(std::string_view format) {
-  return {.format = format,
-          .read = read_patches,
-          .entries = patch_entries,
-          .csr_arrays = patch_arrays,
-          .skip_rows = skip_patches};
-}
-constexpr Driver column_driver(std::string_view format) {
-  return {
-      .format = format, .read = read_lines, .entries = line_entries, .csr_arrays = column_arrays};
-}
+/// The drivers of one format: of lines that are rows, columns, or rows of patches.
+struct Drivers {
+  explicit constexpr Drivers(std::string_view format)
+      : rows{.format = format,
+             .read = read_lines,
+             .entries = line_entries,
+             .csr_arrays = row_arrays,
+             .skip_rows = skip_rows},
+        columns{.format = format,
+                .read = read_lines,
+                .entries = line_entries,
+                .csr_arrays = column_arrays},
+        patches{.format = format,
+                .read = read_patches,
+                .entries = patch_entries,
+                .csr_arrays = patch_arrays,
+                .skip_rows = skip_patches} {}
+
+  Driver rows, columns, patches;
+};
+
+/// The matrix as strips of about a million entries, at most 2^32 - 1 lines each; loads its
+/// pointers. Throws corrupt when pointers and arrays do not fit each other and the shape, or the
+/// pointers do not start at 0 or do not ascend; unsupported when lines are too long for a block.
+std::shared_ptr<Store> make_store(std::shared_ptr<ByteSource> file, Schema schema,
+                                  std::unique_ptr<SparseArrays> arrays, const Drivers& drivers);
+
+/// A sparse matrix as a row, a column and a value for each entry, in any order.
+/// All three in place and of one size.
+struct Coordinates {
+  Items rows, cols, values;
+};
+
+/// The same matrix as rows: in place where entries are in ascending order of rows, otherwise a copy
+/// in memory. Throws corrupt for a row outside the matrix, or arrays of different sizes;
+/// unsupported when there are so many more rows than entries that their pointers do not pay.
+/// O(rows + entries).
+SparseArrays rows_of_coordinates(const Coordinates& from, const Schema& schema,
+                                 const ByteSource& file);
 
 }  // namespace dapple::detail::arrays

@@ -7,7 +7,8 @@
 #include "lib/base/bytes.h"
 #include "lib/foreign/arrays/sparse_arrays.h"
 #include "lib/foreign/daphne/daphne.h"
-#include "lib/foreign/daphne/daphne_blocks.h"
+#include "lib/foreign/meta/daphne_meta.h"
+#include "lib/object/copy_rows.h"
 
 namespace dapple::detail::daphne {
 
@@ -116,12 +117,23 @@ void add_dense_blocks(EntryTable& entries, std::uint64_t rows, Range cols, Value
   });
 }
 
+/// Dense matrices, scalars, frames: bytes from one row to the next.
+struct RowStep : DriverState {
+  explicit RowStep(std::uint64_t step) noexcept : row_step(step) {}
+  std::uint64_t row_step;
+};
+
+std::optional<DensePlace> in_place(const Store& store, const Entry& entry) {
+  return DensePlace{store.payload(entry),
+                    static_cast<std::size_t>(store.state<RowStep>().row_step)};
+}
+
+constexpr Driver kDenseDriver = {.format = "daphne", .read = read_in_place, .in_place = in_place};
+
 std::shared_ptr<Store> make_dense(std::shared_ptr<ByteSource> file, Schema schema,
                                   EntryTable entries, std::uint64_t row_step) {
-  BlockIndex index =
-      BlockIndex::from_entries(std::move(entries), schema.rows, schema.cols, file->name());
-  return std::make_shared<Store>(std::move(file), std::move(schema), std::move(index), kDenseDriver,
-                                 std::make_unique<RowStep>(row_step));
+  return make_store(std::move(file), std::move(schema), std::move(entries), kDenseDriver,
+                    std::make_unique<RowStep>(row_step));
 }
 
 std::shared_ptr<Store> open_dense(std::shared_ptr<ByteSource> file, HeaderReader& header) {
@@ -215,7 +227,7 @@ void check_csr_ends(const ByteSource& file, const HeaderReader& header, const Sc
 }
 
 std::shared_ptr<Store> open_csr(std::shared_ptr<ByteSource> file, HeaderReader& header) {
-  static constexpr Driver kCsrDriver = arrays::row_driver("daphne");
+  static constexpr arrays::Drivers kDrivers("daphne");
   Schema schema = read_matrix_header(header, Object::csr);
   auto csr = read_csr_layout(*file, header, schema);
   check_csr_ends(*file, header, schema, *csr);
@@ -236,10 +248,8 @@ std::shared_ptr<Store> open_csr(std::shared_ptr<ByteSource> file, HeaderReader& 
     });
   }
   const std::uint64_t slack = file->size() - end;
-  BlockIndex index =
-      BlockIndex::from_entries(std::move(entries), schema.rows, schema.cols, file->name());
-  auto store = std::make_shared<Store>(std::move(file), std::move(schema), std::move(index),
-                                       kCsrDriver, std::move(csr));
+  auto store = make_store(std::move(file), std::move(schema), std::move(entries), kDrivers.rows,
+                          std::move(csr));
   if (slack > 0) {
     store->set_note(counted(slack, "byte") + " of unused capacity behind the last value");
   }
@@ -282,6 +292,33 @@ std::uint64_t read_frame_body(const ByteSource& file, const HeaderReader& header
     }
   }
   return reader.offset();
+}
+
+/// Gives the columns of a frame the labels of FILE.meta, if there is one with labels. Throws
+/// corrupt when it speaks of another frame.
+void take_labels_beside(const ByteSource& file, Schema& schema) {
+  auto meta = find_daphne_meta(file);
+  if (!meta || meta->kind != ObjectKind::frame) return;
+  const auto fail = [&](const std::string& says, const std::string& has) {
+    throw Error(Errc::corrupt, file.name() + ".meta", std::nullopt,
+                "says " + says + ", but the frame has " + has);
+  };
+  const auto shape = [](std::uint64_t rows, std::uint64_t cols) {
+    return std::to_string(rows) + " x " + std::to_string(cols);
+  };
+  if (meta->rows != schema.rows || meta->cols != schema.cols) {
+    fail("the shape is " + shape(meta->rows, meta->cols), shape(schema.rows, schema.cols));
+  }
+  for (std::uint64_t col = 0; col < schema.cols; ++col) {
+    const ValueType type = schema.columns[col].value_type;
+    const Column& column = meta->columns[col];
+    if (column.value_type != type || column.meaning.has_words()) {
+      fail("column " + std::to_string(col) + " is " +
+               (column.meaning.has_words() ? "str" : std::string(name(column.value_type))),
+           std::string(name(type)));
+    }
+  }
+  schema.columns = std::move(meta->columns);
 }
 
 std::shared_ptr<Store> open_frame(std::shared_ptr<ByteSource> file, HeaderReader& header) {

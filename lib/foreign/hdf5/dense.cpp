@@ -1,4 +1,4 @@
-#include "lib/foreign/hdf5/dense.h"
+#include "lib/foreign/hdf5/objects.h"
 
 #include <string>
 #include <utility>
@@ -7,7 +7,6 @@
 #include "lib/foreign/arrays/chunk_blocks.h"
 #include "lib/foreign/hdf5/describe.h"
 #include "lib/object/copy_rows.h"
-#include "lib/object/misfit.h"
 
 namespace dapple::detail::hdf5 {
 
@@ -31,28 +30,12 @@ std::optional<DensePlace> in_place(const Store& store, const Entry& e) {
   return DensePlace{store.payload(e), row_bytes(data)};
 }
 
-/// Copies rows x cols cells from memory; `first` is the first one's place in the block.
-void copy_cells(const Store& store, const Entry& e, CellInBlock first, const std::byte* from,
-                std::size_t row_step, const Part& part, const Target& out) {
-  const std::uint64_t rows = part.rows.size(), cols = part.cols.size();
-  const std::uint64_t done = copy_rows(out, e.value_type, from, row_step, rows, cols);
-  if (done == rows * cols) return;
-  const std::byte* const value =
-      from + done / cols * row_step + done % cols * size_of(e.value_type);
-  fail_misfit(store, e, {first.row + done / cols, first.col + done % cols}, value, out.type);
-}
-
 void read(const Store& store, const Entry& e, const Part& part, const Target& out) {
   const DataSet& data = *store.state<DenseState>().data;
   const std::size_t size = size_of(e.value_type);
   const std::uint64_t cols = part.cols.size();
   if (part.rows.empty() || part.cols.empty()) return;
-  const CellInBlock first{part.rows.begin, part.cols.begin};
-  if (const auto place = in_place(store, e)) {
-    const std::byte* const from =
-        place->data() + part.rows.begin * place->row_step + part.cols.begin * size;
-    return copy_cells(store, e, first, from, place->row_step, part, out);
-  }
+  if (data.place()) return read_in_place(store, e, part, out);
   const Range rows{e.pos.rx + part.rows.begin, e.pos.rx + part.rows.end};
   const Range columns{e.pos.cx + part.cols.begin, e.pos.cx + part.cols.end};
   if (out.type == e.value_type && out.col_step == size && out.row_step == cols * size) {
@@ -60,7 +43,7 @@ void read(const Store& store, const Entry& e, const Part& part, const Target& ou
   }
   Array<std::byte> cells(part.rows.size() * cols * size);
   data.read(rows, columns, cells.data());
-  copy_cells(store, e, first, cells.data(), cols * size, part, out);
+  copy_part(store, e, part, cells.data(), cols * size, out);
 }
 
 constexpr Driver kDriver = {.format = "hdf5", .read = read, .in_place = in_place};
@@ -93,12 +76,11 @@ std::shared_ptr<Store> open_dense(std::shared_ptr<ByteSource> file,
   schema.cols = data->cols();
   schema.value_type = data->type();
   describe(data->opened(), data->path(), schema);
-  BlockIndex index =
-      BlockIndex::from_entries(blocks_of(*data, schema), schema.rows, schema.cols, file->name());
+  EntryTable blocks = blocks_of(*data, schema);
   auto state = std::make_unique<DenseState>();
   state->data = std::move(data);
-  return std::make_shared<Store>(std::move(file), std::move(schema), std::move(index), kDriver,
-                                 std::move(state));
+  return make_store(std::move(file), std::move(schema), std::move(blocks), kDriver,
+                    std::move(state));
 }
 
 }  // namespace dapple::detail::hdf5

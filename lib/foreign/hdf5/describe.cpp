@@ -3,6 +3,8 @@
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <functional>
+#include <limits>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -11,7 +13,6 @@
 #include "lib/base/bytes.h"
 #include "lib/base/json.h"
 #include "lib/foreign/arrays/encoding.h"
-#include "lib/foreign/hdf5/strings.h"
 #include "lib/object/attributes.h"
 
 namespace dapple::detail::hdf5 {
@@ -36,6 +37,44 @@ std::optional<Extent> extent_of(const Session& session, hid_t attribute) {
   hsize_t count = 0;
   h5.H5Sget_simple_extent_dims(space.get(), &count, nullptr);
   return count <= kMostValues ? std::optional(Extent{count, true}) : std::nullopt;
+}
+
+/// Has the library put cells into memory as `type`.
+using ReadCells = std::function<herr_t(hid_t type, void* out)>;
+
+std::optional<std::vector<std::string>> read_pointers(const Session& session, hid_t type,
+                                                      std::uint64_t count, const ReadCells& read) {
+  std::vector<char*> texts(count, nullptr);
+  const bool done = read(type, texts.data()) >= 0;
+  std::vector<std::string> strings;
+  for (char* const text : texts) {
+    if (done) strings.emplace_back(text == nullptr ? "" : text);
+    if (text != nullptr) session.api().H5free_memory(text);
+  }
+  return done ? std::optional(std::move(strings)) : std::nullopt;
+}
+
+/// `count` strings of one length or of any; nothing when `type` is another one, they are longer
+/// than 64 KiB, or cannot be read. REQUIRES a count that the file was compared with.
+std::optional<std::vector<std::string>> read_strings(const Session& session, hid_t type,
+                                                     std::uint64_t count, const ReadCells& read) {
+  constexpr std::size_t longest = std::size_t{1} << 16;
+  const Api& h5 = session.api();
+  if (h5.H5Tget_class(type) != H5T_STRING) return std::nullopt;
+  if (h5.H5Tis_variable_str(type) > 0) return read_pointers(session, type, count, read);
+  const std::size_t length = h5.H5Tget_size(type);
+  if (length == 0 || length > longest ||
+      count > std::numeric_limits<std::size_t>::max() / longest) {
+    return std::nullopt;
+  }
+  std::vector<char> text(count * length);
+  if (read(type, text.data()) < 0) return std::nullopt;
+  std::vector<std::string> strings;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const std::string_view padded(text.data() + i * length, length);
+    strings.emplace_back(padded.substr(0, padded.find('\0')));
+  }
+  return strings;
 }
 
 Json text_value(std::string text) {
@@ -185,11 +224,15 @@ ReadNames names_in(const std::shared_ptr<const OpenFile>& opened, const std::str
 
 }  // namespace
 
-std::optional<std::string> text_attribute(const Session& session, hid_t object, const char* name) {
+std::optional<Json> find_attribute(const Session& session, hid_t object, const char* name) {
   const Api& h5 = session.api();
   if (h5.H5Aexists(object, name) <= 0) return std::nullopt;
   const Handle attribute(h5.H5Aopen(object, name, H5P_DEFAULT), h5.H5Aclose);
-  auto value = attribute.is_open() ? value_of(session, attribute.get()) : std::nullopt;
+  return attribute.is_open() ? value_of(session, attribute.get()) : std::nullopt;
+}
+
+std::optional<std::string> text_attribute(const Session& session, hid_t object, const char* name) {
+  auto value = find_attribute(session, object, name);
   if (!value || !value->is(Json::Kind::string)) return std::nullopt;
   return std::move(value->text);
 }

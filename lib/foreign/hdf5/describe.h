@@ -8,12 +8,15 @@
 #include <string>
 #include <vector>
 
+#include "lib/base/json.h"
 #include "lib/foreign/hdf5/data_set.h"
 #include "lib/object/schema.h"
 
 namespace dapple::detail::hdf5 {
 
-/// An attribute that is one string; nothing when there is none, or it is something else.
+/// An attribute; nothing when there is none, or JSON has not what it is.
+std::optional<Json> find_attribute(const Session& session, hid_t object, const char* name);
+/// One that is a string; nothing when there is none, or it is something else.
 std::optional<std::string> text_attribute(const Session& session, hid_t object, const char* name);
 
 /// The strings of a data set of one dimension; none when there are others than `count`, or none.

@@ -17,36 +17,11 @@ std::recursive_mutex& call_mutex() {
   return mutex;
 }
 
-const char* native_name(ValueType type) {
-  switch (type) {
-    case ValueType::u8:
-      return "H5T_NATIVE_UINT8_g";
-    case ValueType::u16:
-      return "H5T_NATIVE_UINT16_g";
-    case ValueType::u32:
-      return "H5T_NATIVE_UINT32_g";
-    case ValueType::u64:
-      return "H5T_NATIVE_UINT64_g";
-    case ValueType::i8:
-      return "H5T_NATIVE_INT8_g";
-    case ValueType::i16:
-      return "H5T_NATIVE_INT16_g";
-    case ValueType::i32:
-      return "H5T_NATIVE_INT32_g";
-    case ValueType::i64:
-      return "H5T_NATIVE_INT64_g";
-    case ValueType::f32:
-      return "H5T_NATIVE_FLOAT_g";
-    case ValueType::f64:
-      break;
-  }
-  return "H5T_NATIVE_DOUBLE_g";
-}
-
-std::size_t place_of(ValueType type) noexcept {
-  return static_cast<std::size_t>(std::find(std::begin(kValueTypes), std::end(kValueTypes), type) -
-                                  std::begin(kValueTypes));
-}
+/// The library's types of ours, in the order of kValueTypes.
+constexpr std::array kNativeNames = {
+    "H5T_NATIVE_UINT8_g", "H5T_NATIVE_UINT16_g", "H5T_NATIVE_UINT32_g", "H5T_NATIVE_UINT64_g",
+    "H5T_NATIVE_INT8_g",  "H5T_NATIVE_INT16_g",  "H5T_NATIVE_INT32_g",  "H5T_NATIVE_INT64_g",
+    "H5T_NATIVE_FLOAT_g", "H5T_NATIVE_DOUBLE_g"};
 
 /// Looks up what is in the library. `wrong` becomes a reason when something is not.
 class Symbols {
@@ -100,7 +75,7 @@ Loaded load() {
     return loaded;
   }
   for (std::size_t i = 0; i < api.native.size(); ++i) {
-    api.native[i] = symbols.value(native_name(std::begin(kValueTypes)[i]));
+    api.native[i] = symbols.value(kNativeNames[i]);
   }
   api.file_access = symbols.value("H5P_CLS_FILE_ACCESS_ID_g");
   api.dataset_access = symbols.value("H5P_CLS_DATASET_ACCESS_ID_g");
@@ -113,7 +88,9 @@ Loaded load() {
 
 }  // namespace
 
-hid_t Api::native_of(ValueType type) const noexcept { return native[place_of(type)]; }
+hid_t Api::native_of(ValueType type) const noexcept {
+  return native[static_cast<std::size_t>(type) - 1];  // codes count from 1
+}
 
 Session::Session(const std::string& file) : lock_(call_mutex()) {
   static const Loaded loaded = load();

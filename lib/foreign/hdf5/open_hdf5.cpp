@@ -5,27 +5,20 @@
 #include <vector>
 
 #include "lib/base/bytes.h"
-#include "lib/foreign/hdf5/data_set.h"
-#include "lib/foreign/hdf5/dense.h"
+#include "lib/foreign/arrays/choice.h"
 #include "lib/foreign/hdf5/hdf5.h"
-#include "lib/foreign/hdf5/sparse.h"
+#include "lib/foreign/hdf5/objects.h"
 
 namespace dapple::detail::hdf5 {
 
 namespace {
-
-/// What can be opened in a file.
-struct Found {
-  std::string path;
-  bool matrix;  // of two dimensions
-};
 
 /// Looks at the objects of a file one after the other, a group before its members.
 class Listing {
  public:
   explicit Listing(const Session& session) : session_(session) {}
 
-  std::vector<Found> of(const OpenFile& opened) {
+  arrays::Choices of(const OpenFile& opened) {
     opened_ = &opened;
     const auto visit = [](hid_t root, const char* path, const H5O_info_t* info,
                           void* listing) -> herr_t {
@@ -34,13 +27,11 @@ class Listing {
     const herr_t result =
         session_.api().H5Ovisit1(opened.id(), H5_INDEX_NAME, H5_ITER_INC, visit, this);
     if (error_) std::rethrow_exception(error_);
-    if (result < 0 && found_.empty()) {
+    if (result < 0 && choices_.found.empty()) {
       opened.fail(session_, "HDF5 cannot list its objects");
     }
-    return std::move(found_);
+    return std::move(choices_);
   }
-  /// What else there is, and why it cannot be opened: "x (has 3 dimensions)".
-  const std::vector<std::string>& others() const noexcept { return others_; }
 
  private:
   static constexpr std::size_t kMost = 100'000;  // of objects that are looked at
@@ -67,15 +58,15 @@ class Listing {
     if (!data_set) {
       if (!sparse_kind(session_, *opened_, path)) return;
       group_ = std::string(path) + "/";
-      found_.push_back({path, true});
+      choices_.found.push_back({path, true});
       return;
     }
     int rank = 0;
     const std::string fault = fault_of(object.get(), rank);
     if (fault.empty()) {
-      found_.push_back({path, rank == 2});
-    } else if (others_.size() < kMostOthers) {
-      others_.push_back(std::string(path) + " (" + fault + ")");
+      choices_.found.push_back({path, rank == 2});
+    } else {
+      choices_.add_other(path, fault);
     }
   }
 
@@ -97,52 +88,26 @@ class Listing {
 
   const Session& session_;
   const OpenFile* opened_ = nullptr;
-  std::vector<Found> found_;
-  static constexpr std::size_t kMostOthers = 5;
-  std::vector<std::string> others_;
+  arrays::Choices choices_;
   std::string group_;  // the sparse one that was found last, with a slash
   std::size_t seen_ = 0;
   std::exception_ptr error_;
 };
 
-[[noreturn]] void fail_choice(const OpenFile& opened, const std::vector<Found>& found,
-                              const std::vector<std::string>& others, const std::string& wanted) {
-  constexpr std::size_t most = 20;
-  std::string names;
-  for (std::size_t i = 0; i < found.size() && i < most; ++i) {
-    names.append(i == 0 ? "" : ", ").append(found[i].path);
-  }
-  if (found.size() > most) names += ", ...";
-  if (found.empty()) {
-    std::string text = "the file holds no matrices";
-    for (const std::string& other : others) {
-      text.append(&other == others.data() ? ", only " : ", ").append(other);
-    }
-    if (others.empty()) text += " of its own, and links to other files are not followed";
+[[noreturn]] void fail_choice(const OpenFile& opened, const arrays::Choices& choices,
+                              const std::string& wanted) {
+  if (choices.found.empty()) {
+    std::string text = "the file holds no matrices" + choices.shown_others();
+    if (choices.others.empty()) text += " of its own, and links to other files are not followed";
     if (!wanted.empty()) text += "; '" + wanted + "' is not in it, or in another file";
     throw Error(Errc::unsupported, opened.name(), std::nullopt, text);
   }
   throw Error(Errc::invalid_argument, opened.name(), std::nullopt,
-              wanted.empty() ? "the file holds " + counted(found.size(), "array") + ": " + names
+              wanted.empty() ? "the file holds " + counted(choices.found.size(), "array") + ": " +
+                                   choices.listed()
                              : "the file has no array '" + wanted +
-                                   "', or it is in another file; it has " + names,
+                                   "', or it is in another file; it has " + choices.listed(),
               "array");
-}
-
-/// The path to open: X, or the only matrix, or the only data set.
-std::string choose(const OpenFile& opened, const std::vector<Found>& found,
-                   const std::vector<std::string>& others) {
-  const Found* matrix = nullptr;
-  std::size_t matrices = 0;
-  for (const Found& one : found) {
-    if (one.path == "X") return one.path;
-    if (!one.matrix) continue;
-    matrix = &one;
-    ++matrices;
-  }
-  if (matrices == 1) return matrix->path;
-  if (matrices == 0 && found.size() == 1) return found[0].path;
-  fail_choice(opened, found, others, {});
 }
 
 /// A path without slashes at its ends; no such path: the root.
@@ -162,21 +127,16 @@ Chosen choose_object(const OpenFile& opened, const std::string& wanted) {
   const Session session(opened.name());
   Chosen chosen;
   if (wanted.empty()) {
-    Listing listing(session);
-    const std::vector<Found> found = listing.of(opened);
-    chosen.path = choose(opened, found, listing.others());
-    for (std::size_t i = 0; i < found.size() && i < Store::kMostContents; ++i) {
-      chosen.all.push_back(found[i].path);
-    }
+    const arrays::Choices choices = Listing(session).of(opened);
+    const std::string* const only = choices.only();
+    if (only == nullptr) fail_choice(opened, choices, {});
+    chosen.path = *only;
+    chosen.all = choices.contents();
   } else {
     chosen.path = trimmed(wanted);
   }
   const Handle object = opened.open_object(session, chosen.path);
-  if (!object.is_open()) {
-    Listing listing(session);
-    const std::vector<Found> found = listing.of(opened);
-    fail_choice(opened, found, listing.others(), wanted);
-  }
+  if (!object.is_open()) fail_choice(opened, Listing(session).of(opened), wanted);
   if (session.api().H5Iget_type(object.get()) == H5I_DATASET) return chosen;
   chosen.sparse = sparse_kind(session, opened, chosen.path);
   if (!chosen.sparse) {

@@ -11,7 +11,6 @@
 #include "lib/cells/convert_cells.h"
 #include "lib/foreign/npy/npy_header.h"
 #include "lib/foreign/npy/npy_values.h"
-#include "lib/foreign/npy/npy_words.h"
 #include "lib/object/copy_rows.h"
 #include "lib/object/misfit.h"
 
@@ -245,11 +244,10 @@ std::shared_ptr<Store> open_array(std::shared_ptr<ByteSource> file, Range within
     schema.columns[col].meaning = meaning_of_text(state->words[col]);
     schema.columns[col].meaning.missing.reset();  // NumPy has none
   }
-  BlockIndex index = BlockIndex::from_entries(blocks_of(schema, layout, bytes), schema.rows,
-                                              schema.cols, file->name());
+  EntryTable blocks = blocks_of(schema, layout, bytes);
   const std::string note = note_of(header, schema, within.end - header.data - bytes);
   auto store =
-      std::make_shared<Store>(std::move(file), schema, std::move(index), driver, std::move(state));
+      make_store(std::move(file), std::move(schema), std::move(blocks), driver, std::move(state));
   store->set_note(note);
   return store;
 }

@@ -1,4 +1,4 @@
-#include "lib/foreign/npy/npy_dtype.h"
+#include "lib/foreign/npy/npy_header.h"
 
 #include <charconv>
 #include <optional>
@@ -11,16 +11,10 @@ namespace dapple::detail::npy {
 
 namespace {
 
-char letter_of(ValueType type) noexcept {
-  return is_float(type) ? 'f' : is_signed(type) ? 'i' : 'u';
-}
-
 std::optional<ValueType> value_type_of(const Dtype& dtype) {
   if (dtype.kind == 'b' && dtype.size == 1) return ValueType::u8;
-  for (const ValueType type : kValueTypes) {
-    if (letter_of(type) == dtype.kind && size_of(type) == dtype.size) return type;
-  }
-  return std::nullopt;
+  if (dtype.size > 8) return std::nullopt;
+  return find_value_type(dtype.kind + std::to_string(8 * dtype.size));
 }
 
 /// NumPy's other names of the types, which other programs write.
@@ -112,9 +106,7 @@ bool describe(const Dtype& dtype, Field& field) {
 
 std::string spell_dtype(ValueType type) {
   std::string text(1, size_of(type) == 1 ? '|' : '<');
-  text += letter_of(type);
-  text += std::to_string(size_of(type));
-  return text;
+  return (text += name(type)[0]) += std::to_string(size_of(type));
 }
 
 }  // namespace dapple::detail::npy

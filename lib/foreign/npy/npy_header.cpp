@@ -6,7 +6,6 @@
 
 #include "lib/base/bytes.h"
 #include "lib/base/utf8.h"
-#include "lib/foreign/npy/npy_dtype.h"
 #include "lib/foreign/npy/python_literal.h"
 
 namespace dapple::detail::npy {
@@ -17,7 +16,8 @@ constexpr std::size_t kMostDimensions = 64;  // NumPy 2 holds 64, NumPy 1 only 3
 
 class HeaderParser {
  public:
-  HeaderParser(LiteralReader& in, const std::string& file) : in_(in), file_(file) {}
+  HeaderParser(LiteralReader& in, const std::string& file, Words words)
+      : in_(in), file_(file), words_(words) {}
 
   Header parse() {
     bool seen[3] = {};
@@ -61,8 +61,7 @@ class HeaderParser {
     if (in_.sees('(')) fail_unsupported(at, "an array of sub-arrays");
     const std::string dtype = in_.string();
     Field field = field_of({}, dtype, at);
-    // A matrix is of numbers.
-    if (field.has_words() || field.meaning.has_time()) {
+    if ((field.has_words() && words_ == Words::in_records) || field.meaning.has_time()) {
       fail_unsupported(at, "the dtype " + shortened_repr(dtype) + " outside of records");
     }
     field.meaning = {};
@@ -152,6 +151,7 @@ class HeaderParser {
 
   LiteralReader& in_;
   const std::string& file_;
+  Words words_;
   Header header_;
 };
 
@@ -259,44 +259,11 @@ Literal find_literal(const ByteSource& file, Range within) {
 
 }  // namespace
 
-Header parse_header(const ByteSource& file, Range within) {
+Header parse_header(const ByteSource& file, Range within, Words words) {
   Literal literal = find_literal(file, within);
-  Header header = HeaderParser(literal.text, file.name()).parse();
+  Header header = HeaderParser(literal.text, file.name(), words).parse();
   header.data = literal.end;
   return header;
-}
-
-std::string parse_word(const ByteSource& file, Range within) {
-  Literal literal = find_literal(file, within);
-  LiteralReader& in = literal.text;
-  Dtype dtype;
-  in.expect('{');
-  while (!in.take('}')) {
-    const std::string key = in.string();
-    in.expect(':');
-    if (key == "descr" && in.sees_string()) {
-      dtype = split_dtype(in.string());
-    } else if (key == "fortran_order") {
-      in.boolean();
-    } else {
-      in.expect('(');
-      in.expect(')');
-    }
-    if (!in.sees('}')) in.expect(',');
-  }
-  const std::uint64_t left = within.end - literal.end;
-  const std::uint64_t step = dtype.kind == 'U' ? 4 : 1;
-  if ((dtype.kind != 'S' && dtype.kind != 'U') || dtype.size > left / step) {
-    throw Error(Errc::corrupt, file.name(), literal.end, "there is no word in the array");
-  }
-  std::string word;
-  for (std::uint64_t i = 0; i < dtype.size; ++i) {
-    // Big-endian characters have their value last.
-    const std::uint64_t at = literal.end + i * step + (dtype.swapped ? step - 1 : 0);
-    const char c = static_cast<char>(*file.at(at, 1));
-    if (c != '\0') word += c;
-  }
-  return word;
 }
 
 std::uint64_t array_bytes(const Header& header, std::uint64_t items, const ByteSource& file,

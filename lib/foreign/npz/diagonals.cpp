@@ -1,4 +1,4 @@
-#include "lib/foreign/npz/diagonals.h"
+#include "lib/foreign/npz/scipy_matrix.h"
 
 #include <algorithm>
 #include <array>
@@ -267,10 +267,9 @@ std::shared_ptr<const Store> open_diagonals(std::shared_ptr<ByteSource> file, Sc
   state->width = std::min(schema.cols, values.shape[1]);
   state->values = std::move(values);
   state->all = sort_diagonals(*state, offsets);
-  BlockIndex index =
-      BlockIndex::from_entries(strips_of(*state, schema), schema.rows, schema.cols, file->name());
-  return std::make_shared<Store>(std::move(file), std::move(schema), std::move(index), kDriver,
-                                 std::move(state));
+  EntryTable strips = strips_of(*state, schema);
+  return make_store(std::move(file), std::move(schema), std::move(strips), kDriver,
+                    std::move(state));
 }
 
 }  // namespace dapple::detail::npz

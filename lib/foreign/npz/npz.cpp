@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "lib/base/bytes.h"
+#include "lib/foreign/arrays/choice.h"
 #include "lib/foreign/npy/npy.h"
 #include "lib/foreign/npz/scipy_matrix.h"
 #include "lib/foreign/zip/zip.h"
@@ -31,20 +32,6 @@ std::string_view first_name(const Probe& probe) {
   return head.substr(name, load_le<std::uint16_t>(probe.head.data() + name_length));
 }
 
-[[noreturn]] void fail_choice(const ByteSource& file, const std::vector<const Member*>& arrays,
-                              const std::string& wanted) {
-  constexpr std::size_t most = 20;
-  std::string names;
-  for (std::size_t i = 0; i < arrays.size() && i < most; ++i) {
-    names.append(i == 0 ? "" : ", ").append(array_name(*arrays[i]));
-  }
-  if (arrays.size() > most) names += ", ...";
-  throw Error(Errc::invalid_argument, file.name(), std::nullopt,
-              wanted.empty() ? "the archive holds " + counted(arrays.size(), "array") + ": " + names
-                             : "the archive has no array '" + wanted + "', only " + names,
-              "array");
-}
-
 }  // namespace
 
 Match recognise_npz(const Probe& probe) {
@@ -62,26 +49,30 @@ std::shared_ptr<const Store> open_npz(std::shared_ptr<ByteSource> file,
   if (options.array.empty() && is_scipy_matrix(members)) {
     return open_scipy_matrix(std::move(file), members);
   }
-  std::vector<const Member*> arrays;
+  std::vector<const Member*> found;
   for (const Member& member : members) {
-    if (is_array(member)) arrays.push_back(&member);
+    if (is_array(member)) found.push_back(&member);
   }
-  if (arrays.empty()) {
+  if (found.empty()) {
     throw Error(Errc::unsupported, file->name(), std::nullopt, "the archive holds no arrays");
   }
-  const auto chosen = std::find_if(arrays.begin(), arrays.end(), [&](const Member* member) {
+  const auto chosen = std::find_if(found.begin(), found.end(), [&](const Member* member) {
     return options.array.empty()
-               ? arrays.size() == 1
+               ? found.size() == 1
                : array_name(*member) == options.array || member->name == options.array;
   });
-  if (chosen == arrays.end()) fail_choice(*file, arrays, options.array);
+  arrays::Choices names;
+  for (const Member* member : found) names.found.push_back({std::string(array_name(*member))});
+  if (chosen == found.end()) {
+    throw Error(Errc::invalid_argument, file->name(), std::nullopt,
+                options.array.empty()
+                    ? "the archive holds " + counted(found.size(), "array") + ": " + names.listed()
+                    : "the archive has no array '" + options.array + "', only " + names.listed(),
+                "array");
+  }
   const Contents contents = contents_of(file, std::array{*chosen});
   const auto store = npy::open_member(contents.file, contents.members[0]);
-  std::vector<std::string> names;
-  for (std::size_t i = 0; i < arrays.size() && i < Store::kMostContents; ++i) {
-    names.emplace_back(array_name(*arrays[i]));
-  }
-  store->set_contents(std::move(names));
+  store->set_contents(names.contents());
   return store;
 }
 

@@ -1,4 +1,4 @@
-#include "lib/foreign/npz/numbers.h"
+#include "lib/foreign/npz/scipy_matrix.h"
 
 #include <utility>
 
@@ -76,13 +76,8 @@ arrays::Items open_integers(std::shared_ptr<const ByteSource> file, Range within
 }
 
 arrays::Items integers_of(const Numbers& numbers, std::string_view name) {
-  const ValueType type = numbers.field.type;
-  if (is_float(type)) {
-    throw Error(
-        Errc::corrupt, numbers.file->name(), numbers.offset,
-        std::string(name) + " should hold integers, not " + std::string(dapple::name(type)));
-  }
-  return arrays::widened(items_of(numbers), type);
+  return arrays::integers(items_of(numbers), numbers.field.type, numbers.file->name(),
+                          std::string(name));
 }
 
 Numbers line_of(const Numbers& numbers, std::uint64_t i) {

@@ -8,11 +8,8 @@
 #include <vector>
 
 #include "lib/base/bytes.h"
-#include "lib/foreign/arrays/coordinates.h"
 #include "lib/foreign/arrays/sparse_arrays.h"
-#include "lib/foreign/npy/npy_header.h"
-#include "lib/foreign/npz/diagonals.h"
-#include "lib/foreign/npz/numbers.h"
+#include "lib/foreign/npy/npy_values.h"
 
 namespace dapple::detail::npz {
 
@@ -144,7 +141,6 @@ Arrays lines(const Parts& parts, const std::string& kind, Schema& schema) {
   matrix->pointers = parts.integers(1);
   matrix->indices = parts.integers(2);
   matrix->values = items_of(values);
-  matrix->owners.push_back(arrays::load_all(matrix->pointers));
   return matrix;
 }
 
@@ -157,12 +153,10 @@ bool is_scipy_matrix(std::span<const Member> members) {
 
 std::shared_ptr<const Store> open_scipy_matrix(std::shared_ptr<ByteSource> archive,
                                                std::span<const Member> members) {
-  static constexpr Driver kRows = arrays::row_driver("npz"),
-                          kColumns = arrays::column_driver("npz"),
-                          kPatches = arrays::patch_driver("npz");
+  static constexpr arrays::Drivers kDrivers("npz");
   const Member* const format = find(members, "format.npy");
   const Contents word = contents_of(archive, std::array{format});
-  const std::string kind = npy::parse_word(*word.file, word.members[0]);
+  const std::string kind = npy::read_word(*word.file, word.members[0]);
   if (kind == "dia") {
     const Parts parts(archive, members, {"shape.npy", "offsets.npy", "data.npy"});
     Schema schema = parts.schema();
@@ -183,13 +177,8 @@ std::shared_ptr<const Store> open_scipy_matrix(std::shared_ptr<ByteSource> archi
   const Parts parts(archive, members, std::move(names));
   Schema schema = parts.schema();
   Arrays matrix = coo ? coordinates(parts, schema) : lines(parts, kind, schema);
-  arrays::require_consistent(*matrix, schema, *parts.file());
   matrix->shown.push_back({"encoding", "SciPy's " + kind});
-  const Driver& driver = matrix->by_columns ? kColumns : matrix->has_patches() ? kPatches : kRows;
-  BlockIndex index = BlockIndex::from_entries(arrays::strips_of(*matrix, schema, *parts.file()),
-                                              schema.rows, schema.cols, parts.file()->name());
-  return std::make_shared<Store>(parts.file(), std::move(schema), std::move(index), driver,
-                                 std::move(matrix));
+  return arrays::make_store(parts.file(), std::move(schema), std::move(matrix), kDrivers);
 }
 
 }  // namespace dapple::detail::npz

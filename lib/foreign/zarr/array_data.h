@@ -13,7 +13,7 @@
 #include "dapple/array.h"
 #include "dapple/region.h"
 #include "lib/base/serial_number.h"
-#include "lib/foreign/zarr/keys.h"
+#include "lib/foreign/zarr/hierarchy.h"
 #include "lib/foreign/zarr/metadata.h"
 
 namespace dapple::detail::zarr {
@@ -100,5 +100,10 @@ class ArrayData {
   std::size_t first_ = 0, row_step_ = 0, col_step_ = 0;  // bytes in a decoded chunk
   const std::uint64_t number_ = serial_number(), index_number_ = serial_number();  // in the cache
 };
+
+/// The array of that name in a group. Throws corrupt when there is none, or of another rank;
+/// unsupported.
+std::shared_ptr<const ArrayData> open_vector(const Hierarchy& hierarchy, const Node& group,
+                                             std::string_view name);
 
 }  // namespace dapple::detail::zarr

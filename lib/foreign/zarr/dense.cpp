@@ -1,4 +1,4 @@
-#include "lib/foreign/zarr/dense.h"
+#include "lib/foreign/zarr/nodes.h"
 
 #include <algorithm>
 #include <utility>
@@ -26,22 +26,20 @@ struct DenseState final : DriverState {
   }
 };
 
-/// Copies cells of one chunk. `first` is the first one's place in the block.
-void copy_cells(const Store& store, const Entry& e, CellInBlock first, const std::byte* from,
-                std::size_t row_step, std::size_t col_step, const Region& part, const Target& out) {
-  const std::uint64_t rows = part.rows.size(), cols = part.cols.size();
-  std::uint64_t done = 0;
+/// Copies cells of one chunk, which is `part` of the block.
+void copy_cells(const Store& store, const Entry& e, const Part& part, const std::byte* from,
+                std::size_t row_step, std::size_t col_step, const Target& out) {
   if (col_step == size_of(e.value_type)) {
-    done = copy_rows(out, e.value_type, from, row_step, rows, cols);
-  } else {
-    for (std::uint64_t r = 0; r < rows && done == r * cols; ++r) {
-      done += convert_cells(e.value_type, from + r * row_step, col_step, out.type, out.cell(r, 0),
-                            out.col_step, cols);
-    }
+    return copy_part(store, e, part, from, row_step, out);
   }
-  if (done == rows * cols) return;
-  fail_misfit(store, e, {first.row + done / cols, first.col + done % cols},
-              from + done / cols * row_step + done % cols * col_step, out.type);
+  const std::uint64_t cols = part.cols.size();
+  for (std::uint64_t r = 0; r < part.rows.size(); ++r, from += row_step) {
+    const std::size_t done =
+        convert_cells(e.value_type, from, col_step, out.type, out.cell(r, 0), out.col_step, cols);
+    if (done == cols) continue;
+    fail_misfit(store, e, {part.rows.begin + r, part.cols.begin + done}, from + done * col_step,
+                out.type);
+  }
 }
 
 void read(const Store& store, const Entry& e, const Part& part, const Target& out) {
@@ -58,16 +56,16 @@ void read(const Store& store, const Entry& e, const Part& part, const Target& ou
       const Region both = intersect(chunk, wanted);
       Target to = out;
       to.data = out.cell(both.rows.begin - wanted.rows.begin, both.cols.begin - wanted.cols.begin);
-      const CellInBlock first{both.rows.begin - e.pos.rx, both.cols.begin - e.pos.cx};
+      const Part here = shared_part(e, both);
       // One that is read in part is kept, because readers go on where they stopped.
       const auto cells = data.chunk(i, j, !(both == chunk));
       if (!cells) {
-        copy_cells(store, e, first, data.metadata().fill.data(), 0, 0, both, to);
+        copy_cells(store, e, here, data.metadata().fill.data(), 0, 0, to);
         continue;
       }
       const std::byte* const from = cells->first + (both.rows.begin - top) * cells->row_step +
                                     (both.cols.begin - left) * cells->col_step;
-      copy_cells(store, e, first, from, cells->row_step, cells->col_step, both, to);
+      copy_cells(store, e, here, from, cells->row_step, cells->col_step, to);
     }
   }
 }
@@ -107,13 +105,11 @@ std::shared_ptr<Store> open_dense(std::shared_ptr<ByteSource> file,
   schema.value_type = data->type();
   const arrays::Tile tile =
       arrays::block_of(schema.rows, schema.cols, {data->chunk_rows(), data->chunk_cols()});
-  BlockIndex index = BlockIndex::from_entries(
-      arrays::blocks_of(schema, tile, file->name(), "the array " + data->path()), schema.rows,
-      schema.cols, file->name());
+  EntryTable blocks = arrays::blocks_of(schema, tile, file->name(), "the array " + data->path());
   auto state = std::make_unique<DenseState>();
   state->data = std::move(data);
-  return std::make_shared<Store>(std::move(file), std::move(schema), std::move(index), kDriver,
-                                 std::move(state));
+  return make_store(std::move(file), std::move(schema), std::move(blocks), kDriver,
+                    std::move(state));
 }
 
 }  // namespace dapple::detail::zarr

@@ -1,4 +1,4 @@
-#include "lib/foreign/zarr/fill_value.h"
+#include "lib/foreign/zarr/metadata.h"
 
 #include <bit>
 #include <charconv>
@@ -14,19 +14,12 @@ namespace dapple::detail::zarr {
 
 namespace {
 
-template <class T>
-std::optional<T> parse_whole(std::string_view text, int base = 10) {
+/// All of the text as a number.
+template <class T, class... Base>
+std::optional<T> parse(std::string_view text, Base... base) {
   T value{};
   const char* const end = text.data() + text.size();
-  const auto parsed = std::from_chars(text.data(), end, value, base);
-  if (parsed.ec != std::errc() || parsed.ptr != end) return std::nullopt;
-  return value;
-}
-
-std::optional<double> parse_float(std::string_view text) {
-  double value = 0;
-  const char* const end = text.data() + text.size();
-  const auto parsed = std::from_chars(text.data(), end, value);
+  const auto parsed = std::from_chars(text.data(), end, value, base...);
   if (parsed.ec != std::errc() || parsed.ptr != end) return std::nullopt;
   return value;
 }
@@ -47,7 +40,7 @@ bool parse_text(std::string_view text, ValueType type, std::byte* out) {
   if (text == "Infinity") return store_float(kInfinity, type, out);
   if (text == "-Infinity") return store_float(-kInfinity, type, out);
   if (!text.starts_with("0x") || text.size() != 2 + 2 * size_of(type)) return false;
-  const auto bits = parse_whole<std::uint64_t>(text.substr(2), 16);
+  const auto bits = parse<std::uint64_t>(text.substr(2), 16);
   if (bits) store_bits(type, out, *bits);
   return bits.has_value();
 }
@@ -58,14 +51,14 @@ bool parse_fill(const Json& fill, ValueType type, std::byte* out) {
   if (fill.is(Json::Kind::string)) return parse_text(fill.text, type, out);
   std::optional<double> number;
   if (fill.is(Json::Kind::boolean)) number = fill.truth ? 1 : 0;
-  if (fill.is(Json::Kind::number)) number = parse_float(fill.text);
+  if (fill.is(Json::Kind::number)) number = parse<double>(fill.text);
   if (!number) return false;
   if (is_float(type)) return store_float(*number, type, out);
   std::uint64_t bits = 0;
   bool fits = false;
-  if (const auto n = parse_whole<std::uint64_t>(fill.text)) {
+  if (const auto n = parse<std::uint64_t>(fill.text)) {
     fits = convert_cell(ValueType::u64, *n, type, bits);
-  } else if (const auto negative = parse_whole<std::int64_t>(fill.text)) {
+  } else if (const auto negative = parse<std::int64_t>(fill.text)) {
     fits = convert_cell(ValueType::i64, static_cast<std::uint64_t>(*negative), type, bits);
   } else {  // 0.0 for integers, as some programs write it
     fits = convert_cell(ValueType::f64, std::bit_cast<std::uint64_t>(*number), type, bits);

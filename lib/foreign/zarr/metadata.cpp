@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "lib/base/bytes.h"
-#include "lib/foreign/zarr/fill_value.h"
+#include "lib/base/text.h"
 
 namespace dapple::detail::zarr {
 
@@ -115,13 +115,10 @@ class Parser {
     const Json& codecs = require(json_, "codecs");
     take_codecs(codecs, true);
     take_fill(json_.find("fill_value"));
-    for (const char* const member : {"storage_transformers"}) {
-      const Json* const given = json_.find(member);
-      if (given != nullptr && !given->items.empty()) {
-        fail(Errc::unsupported, std::string(member) + " are not read");
-      }
+    const Json* const transformers = json_.find("storage_transformers");
+    if (transformers != nullptr && !transformers->items.empty()) {
+      fail(Errc::unsupported, "storage_transformers are not read");
     }
-    if (const Json* const names = json_.find("dimension_names")) take_dimensions(*names);
   }
 
   void take_keys() {
@@ -291,15 +288,13 @@ class Parser {
       out_.type = {.read_as = ValueType::f32, .size = 2, .half = true};
       return true;
     }
+    // As ours, but with the kind as a word.
     const std::size_t digits = std::min(name.find_first_of("0123456789"), name.size());
-    const std::string kind = name.substr(0, digits), bits = name.substr(digits);
-    const char letter = kind == "uint" ? 'u' : kind == "int" ? 'i' : kind == "float" ? 'f' : ' ';
-    return take_number(letter, bits == "8"    ? 1
-                               : bits == "16" ? 2
-                               : bits == "32" ? 4
-                               : bits == "64" ? 8
-                                              : 0);
+    const std::string kind = name.substr(0, digits);
+    const bool known = kind == "uint" || kind == "int" || kind == "float";
+    return known && take_number(kind[0] + name.substr(digits));
   }
+
   /// A type as NumPy writes it: "<f4".
   bool take_dtype(const std::string& dtype) {
     if (out_.type.words) {
@@ -309,21 +304,16 @@ class Parser {
     if (dtype.size() != 3 || std::string_view("<>|").find(dtype[0]) == std::string_view::npos)
       return false;
     out_.chain.big_endian = dtype[0] == '>';
-    const std::size_t size = static_cast<std::size_t>(dtype[2] - '0');
-    if (dtype[1] == 'b' && size == 1) return take_type("bool");
-    if (dtype[1] == 'f' && size == 2) return take_type("float16");
-    return take_number(dtype[1], size);
+    const std::string_view kind = std::string_view(dtype).substr(1);
+    if (kind == "b1") return take_type("bool");
+    if (kind == "f2") return take_type("float16");
+    return is_digit(dtype[2]) && take_number(dtype[1] + std::to_string(8 * (dtype[2] - '0')));
   }
-  bool take_number(char kind, std::size_t size) {
-    for (const ValueType type :
-         {ValueType::u8, ValueType::u16, ValueType::u32, ValueType::u64, ValueType::i8,
-          ValueType::i16, ValueType::i32, ValueType::i64, ValueType::f32, ValueType::f64}) {
-      const char letter = is_float(type) ? 'f' : is_signed(type) ? 'i' : 'u';
-      if (letter != kind || size_of(type) != size) continue;
-      out_.type = {.read_as = type, .size = size};
-      return true;
-    }
-    return false;
+
+  bool take_number(const std::string& name) {
+    const auto type = find_value_type(name);
+    if (type) out_.type = {.read_as = *type, .size = size_of(*type)};
+    return type.has_value();
   }
 
   void take_fill(const Json* fill) {
@@ -333,11 +323,6 @@ class Parser {
                               std::string(dapple::name(out_.type.read_as)));
     }
   }
-  void take_dimensions(const Json& names) {
-    if (names.items.size() != out_.shape.size()) return;
-    for (const Json& name : names.items) out_.dimensions.push_back(name.text);
-  }
-
   const Json& json_;
   const std::string& key_;
   ArrayMetadata out_;

@@ -47,8 +47,7 @@ struct ArrayMetadata {
   std::optional<Shards> shards;
   std::string prefix;  // of the keys of chunks: "c/", or ""
   char separator = '/';
-  std::vector<std::string> dimensions;  // their names, "" for none; or none
-  std::string codecs;                   // for people: "zstd, sharding"
+  std::string codecs;  // for people: "zstd, sharding"
 
   /// Cells of a chunk.
   std::uint64_t items() const noexcept;
@@ -60,5 +59,9 @@ ArrayMetadata parse_array(const Json& json, const std::string& key);
 
 /// "1000 x 20".
 std::string shape_text(const Extents& extents);
+
+/// Stores a number, true, false, "NaN", "Infinity", "-Infinity" or the bits of a float ("0x7fc0")
+/// as `type`. False when it is none of these, or does not fit.
+bool parse_fill(const Json& fill, ValueType type, std::byte* out);
 
 }  // namespace dapple::detail::zarr

@@ -7,21 +7,13 @@
 #include <vector>
 
 #include "lib/base/bytes.h"
-#include "lib/foreign/zarr/dense.h"
-#include "lib/foreign/zarr/hierarchy.h"
-#include "lib/foreign/zarr/sparse.h"
-#include "lib/foreign/zarr/table.h"
+#include "lib/foreign/arrays/choice.h"
+#include "lib/foreign/zarr/nodes.h"
 #include "lib/foreign/zarr/zarr.h"
 
 namespace dapple::detail::zarr {
 
 namespace {
-
-/// What can be opened in a hierarchy.
-struct Found {
-  std::string path;
-  bool matrix = false;  // of two dimensions
-};
 
 /// A slice of two dimensions of an array of more, as `OpenOptions::array` takes it.
 std::string first_slice(const std::string& path, std::size_t rank) {
@@ -34,12 +26,11 @@ std::string first_slice(const std::string& path, std::size_t rank) {
 class Listing {
  public:
   explicit Listing(const Hierarchy& hierarchy) : hierarchy_(hierarchy) { visit("", 0); }
-  std::vector<Found> found;
-  std::vector<std::string> others;  // what cannot be opened, and why
-  bool has_slices = false;          // among those
+  arrays::Choices choices;
+  bool has_slices = false;  // among what cannot be opened as a whole
 
  private:
-  static constexpr std::size_t kMost = 100'000, kDeepest = 32, kMostOthers = 5;
+  static constexpr std::size_t kMost = 100'000, kDeepest = 32;
 
   void visit(const std::string& path, std::size_t depth) {
     if (++seen_ > kMost || depth > kDeepest) return;
@@ -47,7 +38,7 @@ class Listing {
     if (!node) return;
     if (node->is_array) return look_at(*node);
     if (is_sparse(*node) || is_table(*node)) {
-      found.push_back({path, is_sparse(*node)});
+      choices.found.push_back({path, is_sparse(*node)});
       return;
     }
     for (const std::string& name : hierarchy_.children(path)) {
@@ -62,7 +53,7 @@ class Listing {
       if (metadata.type.words) {
         fault = "strings";
       } else if (rank == 1 || rank == 2) {
-        found.push_back({node.path, rank == 2});
+        choices.found.push_back({node.path, rank == 2});
         return;
       } else {
         has_slices |= rank > 2;
@@ -73,8 +64,7 @@ class Listing {
     } catch (const Error& error) {
       fault = error.what();
     }
-    const std::string name = node.path.empty() ? "an array" : node.path;
-    if (others.size() < kMostOthers) others.push_back(name + " (" + fault + ")");
+    choices.add_other(node.path.empty() ? "an array" : node.path, fault);
   }
 
   const Hierarchy& hierarchy_;
@@ -83,40 +73,17 @@ class Listing {
 
 [[noreturn]] void fail_choice(const ByteSource& file, const Listing& listing,
                               const std::string& wanted) {
-  constexpr std::size_t most = 20;
-  std::string names;
-  for (std::size_t i = 0; i < listing.found.size() && i < most; ++i) {
-    names.append(i == 0 ? "" : ", ").append(listing.found[i].path);
-  }
-  if (listing.found.size() > most) names += ", ...";
-  std::string what = "the hierarchy holds " + counted(listing.found.size(), "array") + ": " + names;
-  if (listing.found.empty()) {
-    what = "the hierarchy holds no matrices";
-    for (const std::string& other : listing.others) {
-      what.append(&other == listing.others.data() ? ", only " : ", ").append(other);
-    }
-  }
+  const arrays::Choices& choices = listing.choices;
+  std::string what = choices.found.empty()
+                         ? "the hierarchy holds no matrices" + choices.shown_others()
+                         : "the hierarchy holds " + counted(choices.found.size(), "array") + ": " +
+                               choices.listed();
   if (!wanted.empty()) what = "there is no array '" + wanted + "'; " + what;
-  if (!wanted.empty() || !listing.found.empty()) {
+  if (!wanted.empty() || !choices.found.empty()) {
     throw Error(Errc::invalid_argument, file.name(), std::nullopt, what, "array");
   }
   throw Error(Errc::unsupported, file.name(), std::nullopt, what,
               listing.has_slices ? "array" : "");
-}
-
-/// The path to open: X, or the only matrix, or the only array.
-std::string choose(const ByteSource& file, const Listing& listing) {
-  const Found* matrix = nullptr;
-  std::size_t matrices = 0;
-  for (const Found& one : listing.found) {
-    if (one.path == "X" || one.path.empty()) return one.path;
-    if (!one.matrix) continue;
-    matrix = &one;
-    ++matrices;
-  }
-  if (matrices == 1) return matrix->path;
-  if (matrices == 0 && listing.found.size() == 1) return listing.found[0].path;
-  fail_choice(file, listing, {});
 }
 
 /// "PATH[3,:,:]": the path, and what is between the brackets; nothing for a path alone.
@@ -205,10 +172,10 @@ std::shared_ptr<const Store> open_zarr(std::shared_ptr<ByteSource> file,
   path = checked_path(path);
   if (path.empty() && parts.empty()) {
     const Listing listing(hierarchy);
-    path = choose(*file, listing);
-    for (std::size_t i = 0; i < listing.found.size() && i < Store::kMostContents; ++i) {
-      all.push_back(listing.found[i].path);
-    }
+    const std::string* const only = listing.choices.only();
+    if (only == nullptr) fail_choice(*file, listing, {});
+    path = *only;
+    all = listing.choices.contents();
   }
   const auto node = hierarchy.find(path);
   if (!node) fail_choice(*file, Listing(hierarchy), path);

@@ -1,12 +1,10 @@
-#include "lib/foreign/zarr/sparse.h"
+#include "lib/foreign/zarr/nodes.h"
 
 #include <string>
 #include <utility>
 
 #include "lib/base/bytes.h"
 #include "lib/foreign/arrays/sparse_arrays.h"
-#include "lib/foreign/zarr/array_data.h"
-#include "lib/foreign/zarr/vector.h"
 
 namespace dapple::detail::zarr {
 
@@ -20,13 +18,8 @@ arrays::Items items_of(std::shared_ptr<const ArrayData> data) {
 
 arrays::Items integers(const Hierarchy& hierarchy, const Node& group, std::string_view name) {
   auto data = open_vector(hierarchy, group, name);
-  if (is_float(data->type())) {
-    throw Error(Errc::corrupt, group.key, std::nullopt,
-                std::string(name) + " should hold integers, not " +
-                    std::string(dapple::name(data->type())));
-  }
   const ValueType type = data->type();
-  return arrays::widened(items_of(std::move(data)), type);
+  return arrays::integers(items_of(std::move(data)), type, group.key, std::string(name));
 }
 
 void take_shape(const Node& group, Schema& schema) {
@@ -51,8 +44,7 @@ bool is_sparse(const Node& group) noexcept {
 
 std::shared_ptr<Store> open_sparse(std::shared_ptr<ByteSource> file, const Hierarchy& hierarchy,
                                    const Node& group) {
-  static constexpr Driver kRows = arrays::row_driver("zarr"),
-                          kColumns = arrays::column_driver("zarr");
+  static constexpr arrays::Drivers kDrivers("zarr");
   Schema schema;
   schema.storage = Storage::csr;
   schema.attributes = group.for_schema();
@@ -68,13 +60,7 @@ std::shared_ptr<Store> open_sparse(std::shared_ptr<ByteSource> file, const Hiera
                    {"chunks", shape_text(values->metadata().chunk)},
                    {"codecs", values->metadata().codecs}};
   matrix->values = items_of(values);
-  arrays::require_consistent(*matrix, schema, *file);
-  matrix->owners.push_back(arrays::load_all(matrix->pointers));
-  const Driver& driver = matrix->by_columns ? kColumns : kRows;
-  BlockIndex index = BlockIndex::from_entries(arrays::strips_of(*matrix, schema, *file),
-                                              schema.rows, schema.cols, file->name());
-  return std::make_shared<Store>(std::move(file), std::move(schema), std::move(index), driver,
-                                 std::move(matrix));
+  return arrays::make_store(std::move(file), std::move(schema), std::move(matrix), kDrivers);
 }
 
 }  // namespace dapple::detail::zarr

@@ -1,4 +1,4 @@
-#include "lib/foreign/zarr/table.h"
+#include "lib/foreign/zarr/nodes.h"
 
 #include <string>
 #include <utility>
@@ -9,8 +9,6 @@
 #include "lib/base/utf8.h"
 #include "lib/cells/convert_cells.h"
 #include "lib/foreign/arrays/chunk_blocks.h"
-#include "lib/foreign/zarr/array_data.h"
-#include "lib/foreign/zarr/vector.h"
 #include "lib/object/lazy_words.h"
 #include "lib/object/misfit.h"
 
@@ -222,11 +220,10 @@ bool is_table(const Node& group) noexcept {
 std::shared_ptr<Store> open_table(std::shared_ptr<ByteSource> file, const Hierarchy& hierarchy,
                                   const Node& group) {
   TableReader table(hierarchy, group);
-  BlockIndex index = BlockIndex::from_entries(
-      arrays::blocks_of(table.schema, {kStrip, 1}, file->name(), "the table " + group.path),
-      table.schema.rows, table.schema.cols, file->name());
-  auto store = std::make_shared<Store>(std::move(file), std::move(table.schema), std::move(index),
-                                       kTableDriver, std::move(table.state));
+  EntryTable blocks =
+      arrays::blocks_of(table.schema, {kStrip, 1}, file->name(), "the table " + group.path);
+  auto store = make_store(std::move(file), std::move(table.schema), std::move(blocks), kTableDriver,
+                          std::move(table.state));
   store->set_note(std::move(table.left_out));
   return store;
 }

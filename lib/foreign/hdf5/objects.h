@@ -1,5 +1,4 @@
-// Groups that hold a sparse matrix: `data`, `indices` and `indptr`, as anndata and 10x Genomics'
-// Cell Ranger write them.
+// What an object in a file is opened as.
 #pragma once
 
 #include <memory>
@@ -11,6 +10,13 @@
 
 namespace dapple::detail::hdf5 {
 
+/// A data set as a matrix. Blocks are dense: they are chunks, several together where they are
+/// small; strips of rows where there are none.
+std::shared_ptr<Store> open_dense(std::shared_ptr<ByteSource> file,
+                                  std::unique_ptr<const DataSet> data);
+
+/// Groups that hold a sparse matrix: `data`, `indices` and `indptr`, as anndata and 10x Genomics'
+/// Cell Ranger write them.
 enum class SparseKind : std::uint8_t {
   csr,
   csc,
