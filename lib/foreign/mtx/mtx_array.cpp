@@ -1,4 +1,4 @@
-#include "lib/foreign/mtx/mtx_array.h"
+#include "lib/foreign/mtx/mtx_parts.h"
 
 #include <algorithm>
 #include <bit>
@@ -63,7 +63,7 @@ class Values {
   std::uint64_t negated(std::uint64_t bits) const {
     const bool smallest =
         std::bit_cast<std::int64_t>(bits) == std::numeric_limits<std::int64_t>::min();
-    if (header_.value_type == ValueType::i64 && smallest) fail_range();
+    if (header_.value_type == ValueType::i64 && smallest) text_.fail_range(last_, ValueType::i64);
     return mtx::negated(header_.value_type, bits);
   }
   /// Throws corrupt unless all values were read.
@@ -79,18 +79,8 @@ class Values {
   std::uint64_t next_as() {
     T value{};
     last_ = p_;
-    NumberText number = window_.read_at(p_, value);
-    if constexpr (std::is_floating_point_v<T>) {
-      if (ends_at_fortran_exponent(number, text_.end)) {
-        number = with_fortran_exponent(p_, text_.end, number, value);
-      }
-    }
-    const bool whole = number.end == text_.end || is_space(*number.end);
-    if (number.error == NumberError::no_number || !whole) {
-      text_.fail_at(Errc::corrupt, p_, std::is_floating_point_v<T> ? "a number" : "an integer");
-    }
-    if (number.error == NumberError::out_of_range) fail_range();
-    p_ = number.end;
+    p_ = read_value(
+        text_, window_, p_, [&](const char* p) { return p == text_.end || is_space(*p); }, value);
     skip_space();
     return std::bit_cast<std::uint64_t>(value);
   }
@@ -100,11 +90,6 @@ class Values {
       if (p_ == text_.end || *p_ != '%') return;
       p_ = next_line(p_, text_.end);
     }
-  }
-  [[noreturn]] void fail_range() const {
-    text_.fail(Errc::type_mismatch, last_,
-               shown(token_at(last_, text_.end)) + " is out of range for " +
-                   std::string(name(header_.value_type)));
   }
   [[noreturn]] void fail_less(const std::string& seen) const {
     throw Error(Errc::corrupt, text_.file, text_.offset(text_.end),

@@ -1,4 +1,4 @@
-#include "lib/foreign/mtx/mtx_coordinate.h"
+#include "lib/foreign/mtx/mtx_parts.h"
 
 #include <algorithm>
 #include <bit>

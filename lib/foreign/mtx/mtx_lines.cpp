@@ -52,27 +52,16 @@ std::uint64_t Lines::index(std::uint64_t limit, const char* what) {
 template <class T>
 std::uint64_t Lines::number() {
   T value{};
-  NumberText text = window_.read_at(p_, value);
-  if constexpr (std::is_floating_point_v<T>) {
-    if (ends_at_fortran_exponent(text, text_.end)) {
-      text = with_fortran_exponent(p_, text_.end, text, value);
-    }
-  }
-  const bool fits = text.error != NumberError::out_of_range &&
-                    (header_.symmetry != Symmetry::skew || std::is_floating_point_v<T> ||
-                     value != std::numeric_limits<T>::min());
-  if (text.error == NumberError::no_number || !at_token_end(text.end, text_.end)) {
-    text_.fail_at(Errc::corrupt, p_, std::is_floating_point_v<T> ? "a number" : "an integer");
-  }
-  if (!fits) {
-    text_.fail(Errc::type_mismatch, p_,
-               shown(token_at(p_, text_.end)) + " is out of range for " +
-                   std::string(name(value_type_of<T>())));
+  const char* const number = p_;
+  p_ = read_value(
+      text_, window_, p_, [&](const char* p) { return at_token_end(p, text_.end); }, value);
+  if (std::is_integral_v<T> && header_.symmetry == Symmetry::skew &&
+      value == std::numeric_limits<T>::min()) {
+    text_.fail_range(number, value_type_of<T>());
   }
   if (header_.symmetry == Symmetry::skew && row_ == col_ && value != T{}) {
-    text_.fail_at(Errc::corrupt, p_, "the zero of a skew-symmetric matrix's diagonal");
+    text_.fail_at(Errc::corrupt, number, "the zero of a skew-symmetric matrix's diagonal");
   }
-  p_ = text.end;
   if (p_ != text_.end && *p_ != '\n') p_ = skip_blanks(p_, text_.end);
   if (p_ != text_.end && *p_++ != '\n') text_.fail_at(Errc::corrupt, p_ - 1, "the end of the line");
   return std::bit_cast<std::uint64_t>(value);

@@ -31,18 +31,14 @@ class Lines {
   /// Of the entry as the file has it, counted from 0.
   std::uint64_t row() const noexcept { return row_; }
   std::uint64_t col() const noexcept { return col_; }
-  /// True when the entry stands for its mirror image, too.
-  bool mirrored() const noexcept { return header_.symmetry != Symmetry::general && row_ != col_; }
-
   /// The value as the header's type, in the low bits; call it once. Throws corrupt, type_mismatch.
-  std::uint64_t value() { return has_value_ || usual_value(bits_) ? bits_ : value_slowly(); }
+  std::uint64_t value() { return has_value_ ? bits_ : value_slowly(); }
 
   /// First byte of the entry's line.
   const char* line() const noexcept { return line_; }
 
  private:
   bool usual_line() noexcept;
-  bool usual_value(std::uint64_t& bits) noexcept;
   bool next_slowly();
   std::uint64_t value_slowly();
   std::uint64_t index(std::uint64_t limit, const char* what);
@@ -105,26 +101,6 @@ inline bool Lines::usual_line() noexcept {
     if (has_value_) p = p_ + end + 1;
   }
   p_ = p;
-  return true;
-}
-
-/// Reads a plain number that ends its line. False, and nothing was read, for any other value.
-inline bool Lines::usual_value(std::uint64_t& bits) noexcept {
-  if (header_.pattern || header_.symmetry == Symmetry::skew) return false;
-  const PlainNumber text = window_.at(p_);
-  if (text.length == 0 || p_[text.length] != '\n') return false;
-  if (header_.value_type == ValueType::f64) {
-    double value = 0;
-    if (!NumberWindow::read(p_, text, value)) return false;
-    bits = std::bit_cast<std::uint64_t>(value);
-  } else if (header_.value_type == ValueType::i64) {
-    std::int64_t value = 0;
-    if (!NumberWindow::read(p_, text, value)) return false;
-    bits = static_cast<std::uint64_t>(value);
-  } else if (!NumberWindow::read(p_, text, bits)) {
-    return false;
-  }
-  p_ += text.length + 1;
   return true;
 }
 

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "lib/base/text.h"
+#include "lib/foreign/mtx/mtx_parts.h"
 
 namespace dapple::detail::mtx {
 
@@ -163,6 +164,11 @@ void Text::fail_at(Errc code, const char* p, const std::string& wanted) const {
   throw Error(code, file, offset(p), found + " where " + wanted + " should be");
 }
 
+void Text::fail_range(const char* p, ValueType type) const {
+  fail(Errc::type_mismatch, p,
+       shown(token_at(p, end)) + " is out of range for " + std::string(name(type)));
+}
+
 const char* next_line(const char* p, const char* end) noexcept {
   const void* const stop = std::memchr(p, '\n', static_cast<std::size_t>(end - p));
   return stop != nullptr ? static_cast<const char*>(stop) + 1 : end;
@@ -197,6 +203,23 @@ bool has_banner(std::string_view head) noexcept {
     const bool letter = (a >= 'A' && a <= 'Z') || (a >= 'a' && a <= 'z');
     return letter ? (a | 0x20) == (b | 0x20) : a == b;
   });
+}
+
+Match recognise_mtx(const Probe& probe) {
+  const std::string_view head(reinterpret_cast<const char*>(probe.head.data()), probe.head.size());
+  if (has_banner(head)) return Match::by_content;
+  return probe.extension == ".mtx" ? Match::by_name : Match::no;
+}
+
+void parse_mtx(const std::shared_ptr<ByteSource>& file, const OpenOptions& options,
+               texts::Import& import) {
+  const Text text(*file);
+  const Header header = read_header(text);
+  if (header.coordinate) {
+    parse_coordinate(text, header, options.threads, import);
+  } else {
+    parse_array(text, header, import);
+  }
 }
 
 }  // namespace dapple::detail::mtx

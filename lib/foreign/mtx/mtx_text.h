@@ -4,9 +4,11 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 #include "dapple/error.h"
 #include "dapple/value_type.h"
+#include "lib/base/number_window.h"
 #include "lib/base/text.h"
 #include "lib/io/byte_source.h"
 
@@ -49,6 +51,8 @@ struct Text {
                          std::string_view option = {}) const;
   /// Throws that there is no `wanted` at `p`: "line 3 has 'x' where a number should be".
   [[noreturn]] void fail_at(Errc code, const char* p, const std::string& wanted) const;
+  /// Throws that the type does not hold the number at `p`.
+  [[noreturn]] void fail_range(const char* p, ValueType type) const;
 };
 
 inline bool is_blank(char c) noexcept { return c == ' ' || c == '\t' || c == '\r'; }
@@ -69,13 +73,29 @@ std::string_view token_at(const char* p, const char* end) noexcept;
 /// The start of the next line, or the end.
 const char* next_line(const char* p, const char* end) noexcept;
 
-/// Whether what was read of a number ends where Fortran writes its exponent, with a D.
-inline bool ends_at_fortran_exponent(const NumberText& read, const char* end) noexcept {
-  return read.error == NumberError::none && read.end != end && (*read.end | 0x20) == 'd';
-}
-/// All of the number at `p`, of which so much was read.
+/// What was read of the number at `p`, whose exponent starts with a D as Fortran writes it, and all
+/// of it.
 NumberText with_fortran_exponent(const char* p, const char* end, const NumberText& read,
                                  double& value);
+
+/// Reads the number at `p`, after which `is_end` has to hold, and returns where it ends. Throws
+/// corrupt; type_mismatch for one that T does not hold.
+template <class T, class IsEnd>
+const char* read_value(const Text& text, NumberWindow& window, const char* p, const IsEnd& is_end,
+                       T& value) {
+  NumberText number = window.read_at(p, value);
+  if constexpr (std::is_floating_point_v<T>) {
+    if (number.error == NumberError::none && number.end != text.end &&
+        (*number.end | 0x20) == 'd') {
+      number = with_fortran_exponent(p, text.end, number, value);
+    }
+  }
+  if (number.error == NumberError::no_number || !is_end(number.end)) {
+    text.fail_at(Errc::corrupt, p, std::is_floating_point_v<T> ? "a number" : "an integer");
+  }
+  if (number.error == NumberError::out_of_range) text.fail_range(p, value_type_of<T>());
+  return number.end;
+}
 
 /// Reads banner, comments and sizes. Throws corrupt; unsupported for complex
 /// matrices and for objects that are no matrix.
