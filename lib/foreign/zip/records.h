@@ -13,4 +13,7 @@ inline constexpr std::uint16_t kStored = 0, kDeflated = 8, kEncrypted = 1, kZip6
 /// In place of a value that is in a ZIP64 field.
 inline constexpr std::uint32_t kIn64 = 0xFFFFFFFF;
 
+/// The content of each member starts at a multiple of this, where dapple decides.
+inline constexpr std::uint64_t kUnpackedAlign = 64;
+
 }  // namespace dapple::detail::zip

@@ -6,7 +6,6 @@
 
 #include "lib/base/bytes.h"
 #include "lib/foreign/zip/records.h"
-#include "lib/foreign/zip/unpack.h"
 
 namespace dapple::detail::zip {
 
