@@ -15,8 +15,8 @@ struct PackingEstimate {
 };
 
 /// How large a dbdf file of the whole object is, without packing and with it. Eight runs of its
-/// rows, of about 4 MiB each, are written to $TMPDIR (or /tmp) and measured; an object that is not
-/// larger than they are is written whole. Throws what `convert` throws.
+/// rows, of about 4 MiB each, are packed and measured, or all of an object that is not larger than
+/// they are; nothing is written. Throws what `convert` throws.
 PackingEstimate estimate_packing(const std::variant<Matrix, Frame>& in,
                                  const ConvertOptions& options = {});
 

@@ -5,7 +5,7 @@
 
 #include "dapple/gather.h"
 #include "lib/c/handles.h"
-#include "lib/c/read_options.h"
+#include "lib/c/options.h"
 #include "lib/rows/csr.h"
 
 namespace dapple::detail::c {

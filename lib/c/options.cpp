@@ -9,6 +9,7 @@
 
 #include "dapple/error.h"
 #include "lib/base/given_options.h"
+#include "lib/c/handles.h"
 
 namespace dapple::detail::c {
 
@@ -119,6 +120,15 @@ CreateOptions create_options(const char* const* list) {
   if (options.row_names.size() > 0) write.row_names = options.row_names.finish();
   if (options.col_names.size() > 0) write.col_names = options.col_names.finish();
   return options;
+}
+
+ReadOptions read_options(const dapple_read_options* given) {
+  if (given == nullptr) return {};
+  if (given->absent < DAPPLE_ABSENT_ERROR || given->absent > DAPPLE_ABSENT_NAN) {
+    fail_argument("there is no way " + std::to_string(given->absent) + " to read absent cells");
+  }
+  const bool all = given->threads == DAPPLE_EVERY_PROCESSOR;
+  return {static_cast<Absent>(given->absent), all ? 0 : std::max(1u, given->threads)};
 }
 
 }  // namespace dapple::detail::c

@@ -1,6 +1,7 @@
 // Options of opening and writing, from a list of "name=value" (dapple_c.h).
 #pragma once
 
+#include "dapple/dapple_c.h"
 #include "dapple/names.h"
 #include "dapple/open.h"
 #include "dapple/writer.h"
@@ -17,5 +18,8 @@ struct CreateOptions {
 /// A list that ends with a null; null: no options. Throw invalid_argument.
 OpenOptions open_options(const char* const* list);
 CreateOptions create_options(const char* const* list);
+
+/// How cells are read.
+ReadOptions read_options(const dapple_read_options* given);
 
 }  // namespace dapple::detail::c

@@ -5,7 +5,7 @@
 #include "dapple/where.h"
 #include "dapple/where_rows.h"
 #include "lib/c/handles.h"
-#include "lib/c/read_options.h"
+#include "lib/c/options.h"
 
 namespace dapple::detail::c {
 

@@ -5,20 +5,16 @@
 #include "dapple/concat.h"
 #include "dapple/convert.h"
 #include "lib/catalog/formats.h"
-#include "lib/catalog/losses.h"
 #include "lib/compute/source.h"
 #include "lib/dbdf/write/append.h"
 #include "lib/io/byte_source.h"
 #include "lib/io/local/local_file.h"
+#include "lib/object/make_object.h"
 #include "lib/object/store.h"
 
 namespace dapple {
 
 namespace {
-
-std::shared_ptr<const detail::Store> store_of(const std::variant<Matrix, Frame>& object) {
-  return std::visit([](const BlockedObject& o) { return o.share(); }, object);
-}
 
 /// Opens the file when it is this call's turn to append to it; other calls, in any process, wait
 /// until the result is closed.
@@ -27,7 +23,7 @@ std::variant<Matrix, Frame> open_in_turn(const std::filesystem::path& file) {
   how.guard = true;
   for (;;) {
     auto object = open(file, how);
-    const detail::LocalFile* const local = store_of(object)->file().local();
+    const detail::LocalFile* const local = detail::store_of(object)->file().local();
     if (local == nullptr || local->lock_for_replacing()) return object;
   }
 }
@@ -49,13 +45,13 @@ WriteSummary append(const std::filesystem::path& name, const std::variant<Matrix
   }
   const std::filesystem::path file = follow_links(name);
   const std::variant<Matrix, Frame> parts[] = {open_in_turn(file), rows};
-  const auto old = store_of(parts[0]);
+  const auto old = detail::store_of(parts[0]);
   if (old->format() != "dbdf") {
     throw Error(Errc::unsupported, file.string(), std::nullopt,
                 "rows can only be appended to dbdf files, and the format of this one is " +
                     std::string(old->format()) + "; convert it first");
   }
-  const auto whole = store_of(
+  const auto whole = detail::store_of(
       concat(parts, Axis::rows,
              {.allow_loss = options.allow_loss, .keep_order = true, .note = options.note}));
   detail::judge_losses(detail::Source(whole, {}, options), detail::format_named("dbdf"), options);

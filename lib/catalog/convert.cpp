@@ -6,12 +6,12 @@
 
 #include "lib/base/text.h"
 #include "lib/catalog/formats.h"
-#include "lib/catalog/losses.h"
 #include "lib/compute/source.h"
 #include "lib/compute/used_words.h"
 #include "lib/foreign/meta/daphne_meta.h"
 #include "lib/io/output_file.h"
 #include "lib/io/piece_buffer.h"
+#include "lib/object/make_object.h"
 
 namespace dapple {
 
@@ -35,7 +35,7 @@ class BufferedSink final : public ByteSink {
 
 Source source_of(const std::variant<Matrix, Frame>& in, const Selection& part,
                  const ConvertOptions& options, const Format& format) {
-  auto store = std::visit([](const BlockedObject& object) { return object.share(); }, in);
+  auto store = store_of(in);
   Source source(store, part, options);
   if (options.transpose && (source.kind() == ObjectKind::frame || format.info.name != "dbdf")) {
     throw Error(Errc::unsupported, source.store().file().name(), std::nullopt,

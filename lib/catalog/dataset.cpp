@@ -66,10 +66,6 @@ DatasetPart part_at(const std::filesystem::path& path, const dataset::Id& id, Bl
   return part;
 }
 
-std::shared_ptr<const Store> store_in(const std::variant<Matrix, Frame>& object) {
-  return std::visit([](const BlockedObject& o) { return o.share(); }, object);
-}
-
 DatasetPart write_selection(const std::filesystem::path& folder,
                             const std::variant<Matrix, Frame>& data, const Selection& selection,
                             BlockPos at, const ConvertOptions& options) {
@@ -188,7 +184,7 @@ DatasetPart write_part(const std::filesystem::path& folder, const std::variant<M
   impl::make_folder(folder);
   ConvertOptions how = options;
   if (!how.write.tile) {
-    how.write.tile = detail::tile_of_part(detail::Source(detail::store_in(data), {}, how));
+    how.write.tile = detail::tile_of_part(detail::Source(detail::store_of(data), {}, how));
   }
   return detail::write_selection(folder, data, {}, at, how);
 }

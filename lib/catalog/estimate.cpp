@@ -1,16 +1,10 @@
-#include <stdlib.h>
-
-#include <algorithm>
-#include <cerrno>
 #include <cmath>
-#include <filesystem>
-#include <string>
-#include <system_error>
 #include <utility>
 
 #include "dapple/packing.h"
-#include "lib/base/bytes.h"
-#include "lib/io/temporary.h"
+#include "lib/compute/used_words.h"
+#include "lib/dbdf/write/retile.h"
+#include "lib/object/make_object.h"
 #include "lib/object/store.h"
 
 namespace dapple {
@@ -21,28 +15,6 @@ namespace {
 /// object: runs that are too short would not be packed as a whole file is.
 constexpr double kRunBytes = 4 << 20;
 constexpr std::uint64_t kRuns = 8;
-
-/// A new folder for temporary files, removed with what is in it.
-class TemporaryFolder {
- public:
-  explicit TemporaryFolder(const std::string& file)
-      : path_(detail::temporary_folder() + "/dapple-XXXXXX") {
-    if (::mkdtemp(path_.data()) != nullptr) return;
-    const std::string why = std::system_category().message(errno);
-    throw Error(Errc::io, file, std::nullopt, "no temporary folder " + path_ + ": " + why);
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-
-  std::filesystem::path file() const { return std::filesystem::path(path_) / "sample.dbdf"; }
-
- private:
-  std::string path_;
-};
 
 /// Bytes of all cells, or of the entries that are stored, at most.
 double bytes_of(const detail::Store& store) {
@@ -68,19 +40,15 @@ double bytes_of(const detail::Store& store) {
 
 PackingEstimate estimate_packing(const std::variant<Matrix, Frame>& in,
                                  const ConvertOptions& options) {
-  const detail::Store& store =
-      std::visit([](const auto& o) -> const detail::Store& { return o.store(); }, in);
-  const std::uint64_t rows = store.schema().rows;
-  const double runs = std::ceil(bytes_of(store) / kRunBytes);
+  const auto store = detail::store_of(in);
+  const std::uint64_t rows = store->schema().rows;
+  const double runs = std::ceil(bytes_of(*store) / kRunBytes);
   PackingEstimate estimate;
   estimate.sampled = runs > static_cast<double>(kRuns);
   const std::uint64_t count = estimate.sampled ? kRuns : 1;
   const auto each = static_cast<std::uint64_t>(
       estimate.sampled ? std::ceil(static_cast<double>(rows) / runs) : static_cast<double>(rows));
-  const TemporaryFolder folder(store.file().name());
   ConvertOptions as = options;
-  as.to.clear();
-  as.write.overwrite = true;
   as.write.sync = false;
   const std::pair<Packing, std::uint64_t PackingEstimate::*> ways[] = {
       {Packing::none, &PackingEstimate::plain},
@@ -97,7 +65,8 @@ PackingEstimate estimate_packing(const std::variant<Matrix, Frame>& in,
               : static_cast<std::uint64_t>(static_cast<double>(rows - each) *
                                            static_cast<double>(i) / static_cast<double>(count - 1));
       if (estimate.sampled) part.rows = Range{first, first + each};
-      sum += static_cast<double>(convert(in, part, folder.file(), as).bytes);
+      const detail::Source source(detail::with_used_words(store, part, as.threads), part, as);
+      sum += static_cast<double>(detail::dbdf::measure_dbdf(source, as.write).bytes);
     }
     const double share = static_cast<double>(rows) / static_cast<double>(each * count);
     estimate.*bytes = static_cast<std::uint64_t>(estimate.sampled ? sum * share : sum);

@@ -86,4 +86,10 @@ const Format& format_to_read(std::shared_ptr<ByteSource>& file, const OpenOption
 std::shared_ptr<const Store> open_store(std::shared_ptr<ByteSource> file,
                                         const OpenOptions& options);
 
+// What a target has no place for, though it holds all numbers of a source.
+
+/// Throws unsupported for words, meanings and labels that the target cannot hold, unless the
+/// options leave them out. Tells `options.note`, if there is one, of what else is lost.
+void judge_losses(const Source& source, const Format& format, const ConvertOptions& options);
+
 }  // namespace dapple::detail

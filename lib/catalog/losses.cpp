@@ -1,4 +1,4 @@
-#include "lib/catalog/losses.h"
+#include "lib/catalog/formats.h"
 
 #include <algorithm>
 #include <string>

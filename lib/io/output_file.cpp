@@ -217,6 +217,7 @@ void OutputFile::write_at(std::uint64_t offset, std::span<iovec> parts) const {
 
 void OutputFile::take_over(const ByteSource& from, std::uint64_t begin, std::uint64_t end) const {
   require_own_process();
+  if (unnamed_ == Unnamed::nowhere) return;
   if (from.local() != nullptr) begin = from.local()->copy_within_system(fd_.get(), begin, end);
   if (begin < end) write_at(begin, from.bytes(begin, end - begin));
 }

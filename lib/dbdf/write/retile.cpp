@@ -313,19 +313,38 @@ void retile(const Source& source, BlockWriter& writer, KindChoice kind, std::uin
   Retiler(source, writer, kind, first_row).run();
 }
 
-WriteSummary write_dbdf(const Source& source, const std::filesystem::path& path,
-                        const ConvertOptions& options) {
-  if (options.transpose) return write_transposed(source, path, options.write);
-  WriteOptions write = options.write;
-  if (!write.tile && write.kind != KindChoice::dense) write.tile = natural_tile(source);
-  BlockWriter writer(path, source.schema(), write);
-  if (has_blocks_of(source, writer, write)) {
+namespace {
+
+WriteOptions tiled(const Source& source, WriteOptions options) {
+  if (!options.tile && options.kind != KindChoice::dense) options.tile = natural_tile(source);
+  return options;
+}
+
+WriteSummary write_all(const Source& source, BlockWriter& writer, const WriteOptions& options) {
+  if (has_blocks_of(source, writer, options)) {
     take_over(source.store(), source.rows(), writer);
     source.progress(source.rows());
   } else {
-    retile(source, writer, write.kind);
+    retile(source, writer, options.kind);
   }
   return writer.finish();
+}
+
+}  // namespace
+
+WriteSummary write_dbdf(const Source& source, const std::filesystem::path& path,
+                        const ConvertOptions& options) {
+  if (options.transpose) return write_transposed(source, path, options.write);
+  const WriteOptions write = tiled(source, options.write);
+  BlockWriter writer(path, source.schema(), write);
+  return write_all(source, writer, write);
+}
+
+WriteSummary measure_dbdf(const Source& source, const WriteOptions& options) {
+  const WriteOptions write = tiled(source, options);
+  BlockWriter writer(OutputFile(source.store().file().name(), OutputFile::Unnamed::nowhere),
+                     source.schema(), write);
+  return write_all(source, writer, write);
 }
 
 }  // namespace dapple::detail::dbdf

@@ -21,5 +21,7 @@ void retile(const Source& source, BlockWriter& writer, KindChoice kind,
 /// what reading and `TileWriter` throw.
 WriteSummary write_dbdf(const Source& source, const std::filesystem::path& path,
                         const ConvertOptions& options);
+/// How large that file would be.
+WriteSummary measure_dbdf(const Source& source, const WriteOptions& options);
 
 }  // namespace dapple::detail::dbdf
