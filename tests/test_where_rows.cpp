@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <string>
 #include <vector>
@@ -247,4 +248,33 @@ TEST_CASE("expressions: 200,000 tests are joined at once") {
   std::string text = "#0 = 1";
   for (int i = 0; i < 200'000; ++i) text += i % 2 == 0 ? " or #0 = 2" : " or #1 = 3";
   CHECK(Expression::parse(text).labels().empty());
+}
+
+TEST_CASE("expressions: a million tests are joined one by one, from either side") {
+  const TempDir dir;
+  const auto path = dir / "f.dbdf";
+  FrameWriter writer = FrameWriter::create(path, 3, {{"a", ValueType::u32}});
+  writer.put<std::uint32_t>({0, 0}, {std::array{1u, 2u, 3u}.data(), 3, 1});
+  writer.finish();
+  const Frame frame = Frame::open(path);
+  const Expression one("a", Condition::equal(1)), three("a", Condition::equal(3));
+  Expression left = one, right = one, negated = one, mixed = one;
+  for (int i = 0; i < 1'000'000; ++i) {
+    left = left || three;
+    right = three && right;
+    negated = !negated;
+  }
+  CHECK(left.labels() == std::vector<std::string>{"a"});
+  CHECK(right.columns(frame) == std::vector<std::uint64_t>{0});
+  CHECK(count_where(frame, negated) == 1);
+  CHECK(count_where(frame, left) == 2);
+  CHECK(count_where(frame, right) == 0);
+  CHECK(count_where(frame, !left) == 1);
+  const auto deepen = [&](int times) {
+    for (int i = 0; i < times; ++i) mixed = i % 2 == 0 ? mixed && !three : mixed || three;
+  };
+  deepen(998);
+  CHECK(count_where(frame, mixed) == 2);
+  CHECK(test::required_error(test::error_of([&] { deepen(1'000'000); })).code() ==
+        Errc::invalid_argument);
 }

@@ -2,7 +2,13 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
+#include <new>
+#include <set>
+#include <string_view>
 #include <utility>
+
+#include "dapple/error.h"
 
 namespace dapple {
 
@@ -15,8 +21,11 @@ namespace {
 template <class F>
 void each_test(const ExpressionNode& node, const F& f) {
   if (node.kind == Kind::test) return f(node);
-  for (const auto& part : node.of) each_test(*part, f);
+  for (const ExpressionNode* part : detail::parts_of(node)) each_test(*part, f);
 }
+
+/// For each level, searches need some of the stack. The text form has fewer.
+constexpr std::uint32_t kMostLevels = 1000;
 
 }  // namespace
 
@@ -29,18 +38,54 @@ ExpressionPart make_test(ExpressionNode::Column column, ColumnCondition conditio
   return node;
 }
 
-ExpressionPart join(Kind kind, std::span<const ExpressionPart> parts) {
-  if (parts.size() == 1 && kind != Kind::negation) return parts.front();
-  auto node = std::make_shared<ExpressionNode>();
-  node->kind = kind;
-  for (const auto& part : parts) {
-    if (part->kind == kind && kind != Kind::negation) {
-      node->of.insert(node->of.end(), part->of.begin(), part->of.end());
-    } else {
-      node->of.push_back(part);
+/// Chains are destroyed from the outside in: recursion would need as much stack as they have parts.
+ExpressionNode::~ExpressionNode() {
+  std::vector<ExpressionPart> left = std::move(of);
+  while (!left.empty()) {
+    const ExpressionPart part = std::move(left.back());
+    left.pop_back();
+    if (part.use_count() > 1) continue;
+    const ExpressionPart acquired = part;  // what the last other owner did has happened
+    auto& inner = const_cast<ExpressionNode&>(*acquired).of;
+    try {
+      left.insert(left.end(), inner.begin(), inner.end());
+      inner.clear();
+    } catch (const std::bad_alloc&) {  // by recursion, then
     }
   }
+}
+
+ExpressionPart join(Kind kind, std::span<const ExpressionPart> parts) {
+  if (parts.size() == 1 && kind != Kind::negation) return parts.front();
+  if (kind == Kind::negation && parts.front()->kind == kind) return parts.front()->of.front();
+  auto node = std::make_shared<ExpressionNode>();
+  node->kind = kind;
+  node->of.assign(parts.begin(), parts.end());
+  for (const auto& part : parts) {
+    node->levels = std::max(node->levels, part->levels + (part->kind == kind ? 0 : 1));
+  }
+  if (node->levels > kMostLevels) {
+    throw Error(Errc::invalid_argument,
+                "a condition has and, or and not inside each other more than " +
+                    std::to_string(kMostLevels) + " times; put more of its tests side by side");
+  }
   return node;
+}
+
+std::vector<const ExpressionNode*> parts_of(const ExpressionNode& node) {
+  std::vector<const ExpressionNode*> parts, left{&node};
+  while (!left.empty()) {
+    const ExpressionNode* const part = left.back();
+    left.pop_back();
+    if (part->kind != node.kind) {
+      parts.push_back(part);
+      continue;
+    }
+    for (auto inner = part->of.rbegin(); inner != part->of.rend(); ++inner) {
+      left.push_back(inner->get());
+    }
+  }
+  return parts;
 }
 
 std::uint64_t column_of(const Frame& frame, const ExpressionNode& test) {
@@ -81,19 +126,20 @@ Expression operator!(const Expression& a) {
 
 std::vector<std::string> Expression::labels() const {
   std::vector<std::string> labels;
+  std::set<std::string_view> known;
   each_test(*node_, [&](const ExpressionNode& test) {
     const auto* label = std::get_if<std::string>(&test.column);
-    if (label == nullptr || std::find(labels.begin(), labels.end(), *label) != labels.end()) return;
-    labels.push_back(*label);
+    if (label != nullptr && known.insert(*label).second) labels.push_back(*label);
   });
   return labels;
 }
 
 std::vector<std::uint64_t> Expression::columns(const Frame& frame) const {
   std::vector<std::uint64_t> columns;
+  std::set<std::uint64_t> known;
   each_test(*node_, [&](const ExpressionNode& test) {
     const std::uint64_t col = detail::column_of(frame, test);
-    if (std::find(columns.begin(), columns.end(), col) == columns.end()) columns.push_back(col);
+    if (known.insert(col).second) columns.push_back(col);
   });
   return columns;
 }

@@ -164,7 +164,7 @@ RowSearch::Node RowSearch::bind(const ExpressionNode& node, bool negated,
     return {Kind::test, tests_.size() - 1};
   }
   Node made{(node.kind == Kind::all) != negated ? Kind::all : Kind::any};
-  for (const auto& part : node.of) made.of.push_back(bind(*part, negated, options));
+  for (const auto* part : parts_of(node)) made.of.push_back(bind(*part, negated, options));
   return made;
 }
 
