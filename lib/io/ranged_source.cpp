@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <iterator>
 #include <new>
 #include <utility>
 
@@ -29,7 +30,8 @@ struct RangedSource::Buffer {
   const std::byte* at(std::uint64_t from) const noexcept { return data + (from - offset); }
 
   std::uint64_t offset, size;
-  Array<std::byte> memory;  // in huge pages where it is large
+  mutable std::uint64_t asked = 0, taken = 0;  // where they wait: how many of them
+  Array<std::byte> memory;                     // in huge pages where it is large
   std::byte* data;
 };
 
@@ -179,6 +181,25 @@ std::shared_ptr<const RangedSource::Buffer> RangedSource::find_ahead(std::uint64
   return inside ? place->second : nullptr;
 }
 
+/// Lets go of bytes that wait. REQUIRES the lock.
+void RangedSource::drop_ahead(std::uint64_t offset) const {
+  const auto place = ahead_.find(offset);
+  ahead_bytes_ -= place->second->size;
+  ahead_.erase(place);
+  std::erase(ahead_order_, offset);
+}
+
+/// The same as `find_ahead`, for who holds them, and keeps what is needed again. Where all was
+/// taken but headers, nothing waits any longer. REQUIRES the lock.
+std::shared_ptr<const RangedSource::Buffer> RangedSource::take_ahead(std::uint64_t offset,
+                                                                     std::uint64_t n) const {
+  auto buffer = find_ahead(offset, n);
+  if (buffer == nullptr) return nullptr;
+  buffer->taken += n;
+  if (buffer->taken >= buffer->asked - buffer->asked / 64) drop_ahead(buffer->offset);
+  return buffer;
+}
+
 std::vector<std::shared_ptr<RangedSource::Buffer>> RangedSource::fetched(
     std::span<const Range> ranges) const {
   std::vector<std::shared_ptr<Buffer>> buffers;
@@ -226,6 +247,14 @@ const std::byte* RangedSource::keep(std::uint64_t offset, std::uint64_t n) const
   {
     const std::lock_guard lock(mutex_);
     if (kept_.missing({offset, offset + n}).empty()) return area() + offset;
+  }
+  if (const HeldBytes cached = in_cache(offset, n); cached.keep != nullptr) {
+    const std::lock_guard lock(mutex_);
+    if (pinned_.empty() || pinned_.back() != cached.keep) pinned_.push_back(cached.keep);
+    return cached.data();
+  }
+  {
+    const std::lock_guard lock(mutex_);
     if (const auto buffer = find_ahead(offset, n)) {
       put_kept(offset, {buffer->at(offset), static_cast<std::size_t>(n)});
       return area() + offset;
@@ -246,7 +275,7 @@ HeldBytes RangedSource::hold_anew(std::uint64_t offset, std::uint64_t n) const {
   std::shared_ptr<const Buffer> buffer;
   {
     const std::lock_guard lock(mutex_);
-    buffer = find_ahead(offset, n);
+    buffer = take_ahead(offset, n);
     if (buffer == nullptr && kept_.missing({offset, offset + n}).empty()) {
       auto copy = std::make_shared<Buffer>(offset, n);
       if (n > 0) std::memcpy(copy->data, area() + offset, size);
@@ -281,9 +310,7 @@ void RangedSource::put_ahead(const std::shared_ptr<const Buffer>& buffer) const 
       ++place;
       continue;
     }
-    ahead_bytes_ -= other.size;
-    std::erase(ahead_order_, other.offset);
-    place = ahead_.erase(place);
+    drop_ahead((place++)->first);
   }
   if (!ahead_.emplace(buffer->offset, buffer).second) return;  // a larger one has them
   ahead_order_.push_back(buffer->offset);
@@ -305,16 +332,17 @@ void RangedSource::will_need(std::span<const Range> ranges) const noexcept {
     }
     if (wanted.empty()) return;
     const auto buffers = fetched(wanted);
+    for (const Range& range : ranges) {
+      const auto after = std::upper_bound(
+          buffers.begin(), buffers.end(), range.begin,
+          [](std::uint64_t at, const auto& buffer) { return at < buffer->offset; });
+      if (after == buffers.begin()) continue;
+      const Buffer& buffer = **std::prev(after);
+      if (range.begin - buffer.offset < buffer.size) buffer.asked += range.size();
+    }
     const std::lock_guard lock(mutex_);
     for (const auto& buffer : buffers) put_ahead(buffer);
-    std::size_t gone = 0;
-    for (; ahead_bytes_ > habits_.ahead && gone < ahead_order_.size(); ++gone) {
-      const auto place = ahead_.find(ahead_order_[gone]);
-      ahead_bytes_ -= place->second->size;
-      ahead_.erase(place);
-    }
-    ahead_order_.erase(ahead_order_.begin(),
-                       ahead_order_.begin() + static_cast<std::ptrdiff_t>(gone));
+    while (ahead_bytes_ > habits_.ahead) drop_ahead(ahead_order_.front());
   } catch (...) {  // whoever needs the bytes asks again, and gets the error
   }
 }

@@ -22,9 +22,10 @@ namespace dapple::detail {
 inline constexpr std::uint64_t kMostRangedBytes = std::uint64_t{1} << 46;
 
 /// Keeps what `at` is asked for, in an area of addresses as large as the source that costs memory
-/// only where bytes were fetched; what `will_need` announces waits in memory until `hold` or `at`
-/// takes it. One fetch may serve many ranges. With a cache of the machine (piece_cache.h), bytes
-/// that are kept there are used where they are, and others are fetched in whole pieces and kept.
+/// only where bytes were fetched; what `will_need` announces waits in memory until `hold` has taken
+/// all of it, or too much waits. One fetch may serve many ranges. With a cache of the machine
+/// (piece_cache.h), bytes that are kept there are used where they are, and others are fetched in
+/// whole pieces and kept.
 class RangedSource : public ByteSource {
  public:
   ~RangedSource() override;
@@ -69,6 +70,8 @@ class RangedSource : public ByteSource {
   void put_kept(std::uint64_t offset, std::span<const std::byte> bytes) const;
   std::shared_ptr<const Buffer> find_ahead(std::uint64_t offset, std::uint64_t n) const;
   void put_ahead(const std::shared_ptr<const Buffer>& buffer) const;
+  void drop_ahead(std::uint64_t offset) const;
+  std::shared_ptr<const Buffer> take_ahead(std::uint64_t offset, std::uint64_t n) const;
   std::vector<std::shared_ptr<Buffer>> fetched(std::span<const Range> ranges) const;
   std::byte* area() const;
   void compare_presumed(std::span<const std::byte> first) const;
@@ -83,6 +86,7 @@ class RangedSource : public ByteSource {
   mutable std::map<std::uint64_t, std::shared_ptr<const Buffer>> ahead_;  // by first byte
   mutable std::vector<std::uint64_t> ahead_order_;                        // oldest first
   mutable std::uint64_t ahead_bytes_ = 0;
+  mutable std::vector<std::shared_ptr<const void>> pinned_;  // of the cache, where `at` led to it
 };
 
 }  // namespace dapple::detail

@@ -22,7 +22,7 @@ namespace dapple::detail::http {
 namespace {
 
 constexpr std::uint64_t kEnd = 64 << 10;   // what is fetched of the end at once
-constexpr std::uint64_t kPiece = 4 << 20;  // larger ranges are fetched in pieces, side by side
+constexpr std::uint64_t kPiece = 2 << 20;  // larger ranges are fetched in pieces, side by side
 constexpr std::size_t kInFlight = 16;
 constexpr unsigned kTries = 3;
 constexpr std::chrono::milliseconds kFirstPause{200}, kLongestPause{5000};
