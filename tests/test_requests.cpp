@@ -2,12 +2,16 @@
 // answers in every one.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cstdint>
+#include <numeric>
 #include <optional>
 #include <vector>
 
+#include "dapple/gather.h"
 #include "dapple/stats.h"
 #include "dapple/where.h"
+#include "dapple/where_rows.h"
 #include "dapple/writer.h"
 #include "lib/object/store.h"
 #include "tests/modes/ranged_file.h"
@@ -137,4 +141,147 @@ TEST_CASE("requests: rows of sparse blocks are asked for many blocks at once") {
     }
   }
   CHECK(csr.row_ptr[kRows] == at);
+}
+
+namespace {
+
+/// A matrix of u32 in tiles of whole rows, of about `mebibytes`; cell (r, c) is kSide * r + c.
+std::filesystem::path band_matrix(const test::TempDir& dir, std::uint32_t mebibytes) {
+  constexpr std::uint32_t kRows = 16;  // of a tile: 256 KiB
+  const auto path = dir / "bands.dbdf";
+  auto writer = MatrixWriter::create(path, 4 * mebibytes * kRows, kSide, ValueType::u32,
+                                     {.tile = TileShape{kRows, kSide}, .narrow = false});
+  std::vector<std::uint32_t> cells(std::size_t{kRows} * kSide);
+  for (std::uint32_t row = 0; row < 4 * mebibytes * kRows; row += kRows) {
+    std::iota(cells.begin(), cells.end(), row * kSide);
+    writer.put<std::uint32_t>({row, 0}, {cells.data(), kRows, kSide});
+  }
+  writer.finish();
+  return path;
+}
+
+}  // namespace
+
+TEST_CASE("requests: more than waits in memory is fetched once, and rows at random together") {
+  const test::TempDir dir;
+  constexpr std::uint32_t kMebibytes = 100;
+  const Matrix matrix = Matrix::open(band_matrix(dir, kMebibytes));
+  {
+    const Fetched fetched(matrix);
+    const auto cells = matrix.read<std::uint32_t>({{0, matrix.rows()}, {0, kSide}});
+    CHECK(cells.back() == matrix.rows() * kSide - 1);
+    CHECK(cells[cells.size() / 2] == cells.size() / 2);
+    fetched.require(16, 20, std::uint64_t{kMebibytes + 2} << 20);
+  }
+  const Matrix again = Matrix::open(dir / "bands.dbdf");
+  std::vector<std::uint64_t> rows;
+  for (std::uint64_t row = 5; row < again.rows(); row += 100) rows.push_back(row);
+  std::vector<std::uint32_t> found(rows.size() * kSide);
+  const Fetched fetched(again);
+  gather_rows<std::uint32_t>(again, rows, found);
+  fetched.require(8, 80, 40 << 20);  // of 64 tiles
+  for (std::size_t k = 0; k < rows.size(); ++k) {
+    REQUIRE(found[k * kSide + 7] == rows[k] * kSide + 7);
+  }
+}
+
+TEST_CASE("requests: of small sparse blocks each byte is fetched once") {
+  constexpr std::uint32_t kRows = 4096, kTile = 8;
+  const test::TempDir dir;
+  auto writer = MatrixWriter::create(dir / "s.dbdf", kRows, kSide, ValueType::f32,
+                                     {.tile = TileShape{kTile, kSide}, .narrow = false});
+  std::vector<float> cells(std::size_t{kTile} * kSide);
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    cells[i] = i % 2 == 0 ? static_cast<float>(i) + 0.5f : 0.0f;
+  }
+  for (std::uint32_t row = 0; row < kRows; row += kTile) {
+    writer.put<float>({row, 0}, {cells.data(), kTile, kSide});
+  }
+  writer.finish();
+  const Matrix matrix = Matrix::open(dir / "s.dbdf");
+  const std::uint64_t size = matrix.store().file().size();
+  REQUIRE(size > 64 << 20);
+  const Fetched fetched(matrix);
+  const auto csr = matrix.read_csr<float>({{0, kRows}, {0, kSide}});
+  fetched.require(16, 16, size + (2 << 20));
+  CHECK(csr.values.size() == std::uint64_t{kRows} * kSide / 2);
+  CHECK(csr.values[csr.values.size() - 1] == static_cast<float>(cells.size() - 2) + 0.5f);
+}
+
+TEST_CASE("requests: columns, rows and conditions of a frame are asked for together") {
+  constexpr std::uint64_t kRows = 400'000, kTile = 20'000;
+  const test::TempDir dir;
+  const std::vector<Column> columns = {
+      {"a", ValueType::u64}, {"b", ValueType::f64}, {"c", ValueType::u32}, {"d", ValueType::f64}};
+  auto writer = FrameWriter::create(dir / "f.dbdf", kRows, columns,
+                                    {.tile = TileShape{kTile, 1}, .narrow = false});
+  std::vector<double> halves(kTile);
+  std::vector<std::uint64_t> numbers(kTile);
+  std::vector<std::uint32_t> words(kTile);
+  for (std::uint64_t row = 0; row < kRows; row += kTile) {
+    for (std::uint64_t i = 0; i < kTile; ++i) {
+      numbers[i] = row + i;
+      words[i] = static_cast<std::uint32_t>(row + i);
+      halves[i] = static_cast<double>(row + i) + 0.5;
+    }
+    writer.put<std::uint64_t>({row, 0}, {numbers.data(), kTile, 1});
+    writer.put<double>({row, 1}, {halves.data(), kTile, 1});
+    writer.put<std::uint32_t>({row, 2}, {words.data(), kTile, 1});
+    writer.put<double>({row, 3}, {halves.data(), kTile, 1});
+  }
+  writer.finish();
+  const auto fetched_of = [](const Frame& frame) {
+    return dynamic_cast<const test::RangedFile*>(&frame.store().file());
+  };
+  {
+    const Frame frame = Frame::open(dir / "f.dbdf");
+    std::vector<std::uint64_t> a(10);
+    std::vector<double> b(10), d(10);
+    std::vector<std::uint32_t> c(10);
+    const std::vector<ColumnBuffer> buffers = {
+        {0, ValueType::u64, reinterpret_cast<std::byte*>(a.data()), 8},
+        {1, ValueType::f64, reinterpret_cast<std::byte*>(b.data()), 8},
+        {2, ValueType::u32, reinterpret_cast<std::byte*>(c.data()), 4},
+        {3, ValueType::f64, reinterpret_cast<std::byte*>(d.data()), 8}};
+    const auto* const file = fetched_of(frame);
+    const std::uint64_t before = file != nullptr ? file->fetches_made() : 0;
+    frame.read_rows({200'000, 200'010}, buffers);
+    CHECK(a[9] == 200'009);
+    CHECK(d[9] == 200'009.5);
+    if (file != nullptr) CHECK(file->fetches_made() - before <= 2);  // of the index, too
+    std::vector<std::uint64_t> rows;
+    for (std::uint64_t row = 0; row < kRows; row += kRows / 10) rows.push_back(row + 3);
+    gather_rows(frame, rows, buffers);
+    CHECK(c[9] == rows[9]);
+    CHECK(b[9] == static_cast<double>(rows[9]) + 0.5);
+    if (file != nullptr) CHECK(file->fetches_made() - before <= 4);
+  }
+  const Frame frame = Frame::open(dir / "f.dbdf");
+  const auto* const file = fetched_of(frame);
+  const std::uint64_t before = file != nullptr ? file->fetches_made() : 0;
+  CHECK(count_where(frame, Expression::parse("b > 100 and d < 399999"), {.threads = 1}) ==
+        399'999 - 100);
+  if (file != nullptr) CHECK(file->fetches_made() - before <= 6);
+}
+
+TEST_CASE("requests: entries all over a large index are fetched at once") {
+  constexpr std::uint32_t kTile = 8, kTiles = 256;  // an index of 4 MiB
+  const test::TempDir dir;
+  auto writer = MatrixWriter::create(dir / "t.dbdf", kTile * kTiles, kTile * kTiles, ValueType::u8,
+                                     {.tile = TileShape{kTile, kTile}, .narrow = false});
+  std::vector<std::uint8_t> cells(std::size_t{kTile} * kTile);
+  for (std::uint32_t row = 0; row < kTiles; ++row) {
+    for (std::uint32_t col = 0; col < kTiles; ++col) {
+      std::fill(cells.begin(), cells.end(), static_cast<std::uint8_t>(row + 1));
+      writer.put<std::uint8_t>({row * kTile, col * kTile}, {cells.data(), kTile, kTile});
+    }
+  }
+  writer.finish();
+  const Matrix matrix = Matrix::open(dir / "t.dbdf");
+  const Fetched fetched(matrix);
+  const auto column = matrix.read<std::uint8_t>({{0, kTile * kTiles}, {99, 100}});
+  fetched.require(4, 520, 14 << 20);
+  for (std::uint32_t row = 0; row < kTile * kTiles; ++row) {
+    REQUIRE(column[row] == static_cast<std::uint8_t>(row / kTile + 1));
+  }
 }

@@ -1,4 +1,4 @@
-// Calls that wait for something far away, many at once.
+// Calls that wait for something far away, many at once, or while something else is done.
 #pragma once
 
 #include <algorithm>
@@ -42,5 +42,28 @@ void at_once(std::uint64_t n, const F& f) {
   }
   if (error != nullptr) std::rethrow_exception(error);
 }
+
+/// Makes a call that waits in a thread of its own while this lives; what it throws is lost. In this
+/// thread, before anything else, where none can be started.
+class Meanwhile {
+ public:
+  template <class F>
+  explicit Meanwhile(const F& f) {
+    const auto quietly = [f] {
+      try {
+        f();
+      } catch (...) {
+      }
+    };
+    try {
+      thread_ = std::jthread(quietly);
+    } catch (const std::system_error&) {
+      quietly();
+    }
+  }
+
+ private:
+  std::jthread thread_;
+};
 
 }  // namespace dapple::detail

@@ -5,6 +5,7 @@
 
 #include "dapple/array.h"
 #include "dapple/gather.h"
+#include "lib/object/store.h"
 #include "lib/rows/gather.h"
 
 namespace dapple {
@@ -14,10 +15,12 @@ namespace {
 constexpr std::uint64_t kGap = 2048;        // rows that are cheaper to read than to step over
 constexpr std::uint64_t kMostRows = 65536;  // read at once
 
+/// Places in a list of rows.
+using Places = std::span<const std::size_t>;
+
 /// Copies the rows at the places `mine` of `wanted`, which ascend.
-void gather_run(const Frame& frame, std::span<const std::uint64_t> wanted,
-                std::span<const std::size_t> mine, std::span<const ColumnBuffer> out,
-                const ReadOptions& options) {
+void gather_run(const Frame& frame, std::span<const std::uint64_t> wanted, Places mine,
+                std::span<const ColumnBuffer> out, const ReadOptions& options) {
   const Range rows{wanted[mine.front()], wanted[mine.back()] + 1};
   std::vector<Array<std::byte>> read(out.size());
   std::vector<ColumnBuffer> buffers(out.begin(), out.end());
@@ -36,6 +39,19 @@ void gather_run(const Frame& frame, std::span<const std::uint64_t> wanted,
   }
 }
 
+/// Asks for what the first of these runs need, where it is far away; returns of how many.
+std::size_t ask_for_some(const detail::Store& store, std::span<const std::uint64_t> wanted,
+                         std::span<const Places> runs, std::span<const ColumnBuffer> out) {
+  constexpr std::size_t kMost = 4096;  // columns of runs
+  if (!store.blocks().fetches() || out.empty()) return runs.size();
+  std::vector<Region> regions;
+  for (const Places& run : runs.first(std::min(runs.size(), kMost / out.size() + 1))) {
+    const Range rows{wanted[run.front()], wanted[run.back()] + 1};
+    for (const ColumnBuffer& c : out) regions.push_back({rows, {c.col, c.col + 1}});
+  }
+  return std::max<std::size_t>(1, store.ask_for_some(regions) / out.size());
+}
+
 }  // namespace
 
 void gather_rows(const Frame& frame, std::span<const std::uint64_t> wanted,
@@ -47,13 +63,19 @@ void gather_rows(const Frame& frame, std::span<const std::uint64_t> wanted,
     std::stable_sort(order.begin(), order.end(),
                      [&](std::size_t a, std::size_t b) { return wanted[a] < wanted[b]; });
   }
+  std::vector<Places> runs;
   for (std::size_t first = 0, last; first < order.size(); first = last) {
     const std::uint64_t begin = wanted[order[first]];
     for (last = first + 1; last < order.size(); ++last) {
       const std::uint64_t row = wanted[order[last]];
       if (row - wanted[order[last - 1]] > kGap || row - begin >= kMostRows) break;
     }
-    gather_run(frame, wanted, std::span(order).subspan(first, last - first), out, options);
+    runs.push_back(std::span(order).subspan(first, last - first));
+  }
+  std::size_t asked = 0;
+  for (std::size_t k = 0; k < runs.size(); ++k) {
+    if (k == asked) asked += ask_for_some(frame.store(), wanted, std::span(runs).subspan(k), out);
+    gather_run(frame, wanted, runs[k], out, options);
   }
 }
 

@@ -136,7 +136,8 @@ RowSearch::RowSearch(const Frame& frame, const Expression& expression, const Whe
       root_(bind(*expression_.node_, false, options)) {
   std::set<std::uint64_t> cols;
   for (const Test& test : tests_) cols.insert(test.col);
-  for (const std::uint64_t col : cols) {
+  cols_.assign(cols.begin(), cols.end());
+  for (const std::uint64_t col : cols_) {
     const auto greatest = greatest_code(frame_.column_info(col).meaning);
     if (greatest) codes_.push_back({col, Condition::above(*greatest)});
   }
@@ -193,6 +194,16 @@ std::vector<Range> RowSearch::pieces(Range rows) const {
     begin = end;
   }
   return made;
+}
+
+std::size_t RowSearch::ask_for_some(std::span<const Range> pieces) const {
+  if (!store_.blocks().fetches()) return pieces.size();
+  constexpr std::size_t kMost = 256;  // pieces, of which later ones may turn out not to be needed
+  std::vector<Region> regions;
+  for (const Range& rows : pieces.first(std::min(kMost, pieces.size()))) {
+    for (const std::uint64_t col : cols_) regions.push_back({rows, {col, col + 1}});
+  }
+  return std::max<std::size_t>(1, store_.ask_for_some(regions) / cols_.size());
 }
 
 /// Why a block need not be looked at. Dense blocks have statistics of all of their cells; of

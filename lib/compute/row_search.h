@@ -23,6 +23,9 @@ class RowSearch {
   /// Sets the entries of those of the rows that match to 1, all others to 0. Throws corrupt when a
   /// tested column holds a code without a word, or a truth value that is none.
   void find(Range rows, std::span<std::uint8_t> found) const;
+  /// Asks for what `find` reads of the first of these pieces, where it is far away; returns of how
+  /// many.
+  std::size_t ask_for_some(std::span<const Range> pieces) const;
   /// What `find` does with each block, in ascending order of positions.
   std::vector<BlockVerdict> explain() const;
 
@@ -69,6 +72,7 @@ class RowSearch {
   Expression expression_;  // to which the tests refer
   Absent absent_;
   std::vector<Test> tests_;
+  std::vector<std::uint64_t> cols_{};  // that are tested
   std::vector<Codes> codes_{};
   Node root_;
 };

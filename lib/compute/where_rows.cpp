@@ -7,12 +7,27 @@
 
 namespace dapple {
 
+namespace {
+
+/// Calls f(piece) for pieces of these rows, which are asked for before.
+template <class F>
+void for_each_piece(const detail::RowSearch& search, Range rows, const F& f) {
+  const std::vector<Range> pieces = search.pieces(rows);
+  std::size_t asked = 0;
+  for (std::size_t k = 0; k < pieces.size(); ++k) {
+    if (k == asked) asked += search.ask_for_some(std::span(pieces).subspan(k));
+    f(pieces[k]);
+  }
+}
+
+}  // namespace
+
 void where(const Frame& frame, const Expression& expression, const TakeRows& take,
            const WhereOptions& options) {
   const detail::RowSearch search(frame, expression, options);
   std::vector<std::uint8_t> found;
   std::vector<std::uint64_t> rows;
-  for (const Range& piece : search.pieces({0, frame.rows()})) {
+  for_each_piece(search, {0, frame.rows()}, [&](const Range& piece) {
     found.resize(piece.size());
     search.find(piece, found);
     rows.clear();
@@ -20,7 +35,7 @@ void where(const Frame& frame, const Expression& expression, const TakeRows& tak
       if (found[k] != 0) rows.push_back(piece.begin + k);
     }
     if (!rows.empty()) take(rows);
-  }
+  });
 }
 
 std::uint64_t count_where(const Frame& frame, const Expression& expression,
@@ -30,11 +45,11 @@ std::uint64_t count_where(const Frame& frame, const Expression& expression,
   std::vector<std::uint64_t> counts(strips.size());
   detail::parallel_for(strips.size(), options.threads, [&](std::uint64_t i) {
     std::vector<std::uint8_t> found;
-    for (const Range& piece : search.pieces(strips[i])) {
+    for_each_piece(search, strips[i], [&](const Range& piece) {
       found.resize(piece.size());
       search.find(piece, found);
       counts[i] += std::accumulate(found.begin(), found.end(), std::uint64_t{0});
-    }
+    });
   });
   return std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
 }
@@ -45,9 +60,9 @@ std::vector<std::uint8_t> rows_where(const Frame& frame, const Expression& expre
   const auto strips = detail::search_strips(frame.store(), options.threads);
   std::vector<std::uint8_t> found(frame.rows());
   detail::parallel_for(strips.size(), options.threads, [&](std::uint64_t i) {
-    for (const Range& piece : search.pieces(strips[i])) {
+    for_each_piece(search, strips[i], [&](const Range& piece) {
       search.find(piece, std::span(found).subspan(piece.begin, piece.size()));
-    }
+    });
   });
   return found;
 }

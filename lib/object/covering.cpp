@@ -80,6 +80,7 @@ void Store::fail_absent(BlockPos cell) const {
 Store::Covering Store::covering(const Region& region, Absent absent) const {
   require_inside(region);
   Covering covering{index_.touching(region)};
+  index_.will_need(covering.numbers);
   if (index_.grid() || region.empty()) return covering;
   require_disjoint(*this, covering.numbers);
   covering.whole = cover_all(index_, covering.numbers, region);

@@ -119,10 +119,9 @@ struct Driver {
   std::unique_ptr<const RowCountsTable> (*find_row_counts)(const Store&) = nullptr;
   /// Decodes the cells of `part` into `out` (whose cell (0, 0) is the part's first cell).
   void (*read)(const Store&, const Entry&, const Part&, const Target& out) = nullptr;
-  /// Fetches what `read` will need of a region in these blocks, many at once, where that is far
-  /// away. Never fails: `read` tells why. May be null: the blocks are at their entries' bytes.
-  void (*will_need)(const Store&, std::span<const std::uint64_t> numbers,
-                    const Region&) noexcept = nullptr;
+  /// Fetches what `read` will need of these regions, many at once, where that is far away. Never
+  /// fails: `read` tells why. May be null: the blocks are at their entries' bytes.
+  void (*will_need)(const Store&, std::span<const Region>) noexcept = nullptr;
   /// The values in place, or nothing. May be null: never in place.
   std::optional<DensePlace> (*in_place)(const Store&, const Entry&) = nullptr;
   /// Calls `take` for every stored entry of `part`, in any order. May be null: `read` decodes all

@@ -5,9 +5,10 @@
 #include <limits>
 #include <optional>
 #include <string>
-#include <utility>
+#include <unordered_set>
 #include <vector>
 
+#include "lib/base/at_once.h"
 #include "lib/base/bytes.h"
 #include "lib/base/parallel.h"
 #include "lib/base/text.h"
@@ -99,16 +100,23 @@ void Store::read_blocks(const Region& region, const Target& out, const ReadOptio
   }
   const std::span<const std::uint64_t> all(numbers);
   // While one batch is decoded, the next is on its way from storage.
-  constexpr std::uint64_t kBatchBytes = 32 << 20;
+  // Two batches from far away have to have room to wait (RangedSource::Habits), with gaps.
+  const bool fetches = blocks_->fetches();
+  const std::uint64_t batch_bytes = fetches ? 24 << 20 : 32 << 20;
   constexpr std::size_t kSteps = 64;  // that threads take, in each batch
   const auto batch_at = [&](std::size_t first) {
-    return first_of(all.subspan(first), kBatchBytes);
+    return first_of(all.subspan(first), batch_bytes);
   };
   auto batch = batch_at(0);
   ask_for(batch, region);
   for (std::size_t first = batch.size(); !batch.empty(); first += batch.size()) {
     const auto next = batch_at(first);
-    ask_for(next, region);
+    std::optional<Meanwhile> on_its_way;
+    if (fetches && !next.empty()) {
+      on_its_way.emplace([this, next, &region] { ask_for(next, region); });
+    } else {
+      ask_for(next, region);
+    }
     const std::size_t steps = std::min(batch.size(), kSteps);
     parallel_for(steps, options.threads, [&](std::size_t i) {
       const std::size_t begin = i * batch.size() / steps, end = (i + 1) * batch.size() / steps;
@@ -131,15 +139,19 @@ void Store::read_rows(Range rows, std::span<const ColumnBuffer> columns,
   if (driver_->read_rows != nullptr) {
     return watched([&] { driver_->read_rows(*this, rows, columns, options); });
   }
-  std::vector<std::pair<Range, Target>> runs;
-  for_each_column_run(columns,
-                      [&](Range cols, const Target& out) { runs.emplace_back(cols, out); });
+  std::vector<Target> targets;
+  std::vector<Region> regions;
+  for_each_column_run(columns, [&](Range cols, const Target& out) {
+    targets.push_back(out);
+    regions.push_back({rows, cols});
+  });
+  ask_for_some(regions);
   // Many runs at once, or many blocks of each.
-  const bool many = runs.size() >= worker_limit(options.threads);
+  const bool many = regions.size() >= worker_limit(options.threads);
   ReadOptions each = options;
   if (many) each.threads = 1;
-  parallel_for(runs.size(), many ? options.threads : 1, [&](std::uint64_t i) {
-    read({rows, runs[i].first}, runs[i].second, each);
+  parallel_for(regions.size(), many ? options.threads : 1, [&](std::uint64_t i) {
+    read(regions[i], targets[i], each);
   });
 }
 
@@ -179,8 +191,12 @@ void Store::entries_of_dense(const Entry& entry, const Part& part, CellRun& take
 void Store::ask_for(std::span<const std::uint64_t> numbers, const Region& region,
                     Needs needs) const {
   if (driver_->will_need != nullptr) {  // blocks without headers
-    if (needs == Needs::cells) driver_->will_need(*this, numbers, region);
-    return;
+    if (needs != Needs::cells) return;
+    std::vector<Region> regions;
+    for (const std::uint64_t number : numbers) {
+      regions.push_back(intersect(index_.entry(number).cells(), region));
+    }
+    return driver_->will_need(*this, regions);
   }
   constexpr std::uint64_t kPosition = 16;    // bytes before a block, sometimes on another page
   constexpr std::uint64_t kHeader = 64;      // no header has more
@@ -193,7 +209,7 @@ void Store::ask_for(std::span<const std::uint64_t> numbers, const Region& region
     if (compared && !again) continue;
     known &= compared;
     const Entry e = index_.entry(number);
-    if (blocks_->fetches() && block_cache().find({blocks_->number(), e.offset}).value) continue;
+    if (blocks_->fetches() && is_cached(e)) continue;
     if (e.offset > blocks_->size() || e.bytes > blocks_->size() - e.offset) continue;
     const std::uint64_t n = needs == Needs::headers ? std::min(e.bytes, kHeader) : e.bytes;
     const Range bytes{e.offset - std::min(e.offset, kPosition), e.offset + n};
@@ -210,14 +226,26 @@ void Store::ask_for(std::span<const std::uint64_t> numbers, const Region& region
   blocks_->will_need(wanted);
 }
 
+/// True when the bytes of a block, or what they decode to, are in the cache.
+bool Store::is_cached(const Entry& e) const {
+  const auto finds = [&](std::uint64_t at) {
+    return block_cache().find({blocks_->number(), at}).value != nullptr;
+  };
+  return finds(e.offset) || (e.codec != 0 && finds(payload_offset(e)));
+}
+
+/// What of a block is fetched.
+std::uint64_t Store::bytes_to_fetch(const Entry& e) const noexcept {
+  const bool is_beside = driver_->will_need != nullptr;  // and has no bytes of its own
+  return is_beside ? e.stored * size_of(e.value_type) : e.bytes;
+}
+
 /// Blocks from the first on, up to the one with which they take `most` bytes; otherwise all.
 std::span<const std::uint64_t> Store::first_of(std::span<const std::uint64_t> numbers,
                                                std::uint64_t most) const {
   std::size_t n = 0;
   for (std::uint64_t bytes = 0; n < numbers.size() && bytes < most; ++n) {
-    const Entry e = index_.entry(numbers[n]);
-    const bool is_beside = driver_->will_need != nullptr;  // and has no bytes of its own
-    bytes += std::min(is_beside ? e.stored * size_of(e.value_type) : e.bytes, most);
+    bytes += std::min(bytes_to_fetch(index_.entry(numbers[n])), most);
   }
   return numbers.first(n);
 }
@@ -252,10 +280,57 @@ std::size_t Store::ask_for_some(std::span<const std::uint64_t> numbers, const Re
   return some.size();
 }
 
+std::size_t Store::ask_for_some(std::span<const Region> regions) const {
+  constexpr std::uint64_t kBytes = 16 << 20;  // of which a few readers at once have room to wait
+  constexpr std::size_t kMost = 1 << 16;      // blocks
+  if (!blocks_->fetches() || regions.empty()) return regions.size();
+  std::vector<std::uint64_t> numbers;
+  std::vector<std::size_t> ends;  // of those of each region
+  std::vector<Region> inside;
+  while (inside.size() < regions.size() && numbers.size() < kMost) {
+    const Range rows{0, schema_.rows}, cols{0, schema_.cols};
+    inside.push_back(intersect(regions[inside.size()], {rows, cols}));
+    const auto some = index_.touching(inside.back());
+    numbers.insert(numbers.end(), some.begin(), some.end());
+    ends.push_back(numbers.size());
+  }
+  index_.will_need(numbers);
+  std::vector<std::uint64_t> wanted;
+  std::unordered_set<std::uint64_t> known;
+  std::uint64_t bytes = 0;
+  std::size_t n = 0, k = 0;
+  for (; n < ends.size() && bytes < kBytes; ++n) {
+    for (; k < ends[n] && bytes < kBytes; ++k) {
+      if (!known.insert(numbers[k]).second) continue;
+      wanted.push_back(numbers[k]);
+      bytes += std::min(bytes_to_fetch(index_.entry(numbers[k])), kBytes);
+    }
+  }
+  if (driver_->will_need != nullptr) {
+    driver_->will_need(*this, std::span(inside).first(n));
+  } else {
+    ask_for(wanted, kEverywhere);
+  }
+  return n;
+}
+
+std::uint64_t Store::typical_bytes() const {
+  constexpr std::uint64_t kLooks = 16;
+  const std::uint64_t blocks = index_.size(), looks = std::min(blocks, kLooks);
+  std::vector<std::uint64_t> numbers;
+  for (std::uint64_t i = 0; i < looks; ++i) numbers.push_back(i * (blocks / looks));
+  index_.will_need(numbers);
+  std::uint64_t bytes = 0;
+  for (const std::uint64_t number : numbers) bytes += bytes_to_fetch(index_.entry(number)) / looks;
+  return bytes;
+}
+
 void Store::prefetch(const Region& region) const {
   require_inside(region);
   blocks_->expect_reads();
-  ask_for(index_.touching(region), region);
+  const std::vector<std::uint64_t> numbers = index_.touching(region);
+  index_.will_need(numbers);
+  ask_for(numbers, region);
 }
 
 }  // namespace dapple::detail

@@ -213,6 +213,11 @@ class Store {
   /// returns how many: the caller reads them next, and then asks again. All of them elsewhere.
   std::size_t ask_for_some(std::span<const std::uint64_t> numbers, const Region& region,
                            Needs needs = Needs::cells) const;
+  /// The same for the blocks that touch some of these regions, from the first on, which are read
+  /// next, each by itself; returns how many regions, at least one.
+  std::size_t ask_for_some(std::span<const Region> regions) const;
+  /// The bytes of a block, about, where they have to be fetched.
+  std::uint64_t typical_bytes() const;
 
   /// Runs `f`, which reads the file. When the file is guarded and was truncated or changed, throws
   /// io whatever `f` returned or threw, naming `block` if there is one.
@@ -276,6 +281,8 @@ class Store {
   void remember(std::uint64_t number, const Entry& entry) const;
   CheckedBlocks::Even guess_even() const;
   Part confirmed_part(std::uint64_t number, const Entry& entry, const Region& region) const;
+  bool is_cached(const Entry& entry) const;
+  std::uint64_t bytes_to_fetch(const Entry& entry) const noexcept;
   bool follow_each_other(std::span<const std::uint64_t> numbers) const;
   void ask_for(std::span<const std::uint64_t> numbers, const Region& region,
                Needs needs = Needs::cells) const;

@@ -15,6 +15,8 @@ namespace dapple::detail {
 
 /// Parts of rows that are found together. As many reads from storage are under way at once.
 inline constexpr std::uint64_t kPartsAtOnce = 512;
+/// Bytes of blocks far away that are fetched at once for them.
+inline constexpr std::uint64_t kBytesAtOnce = 16 << 20;
 /// Cells of dense rows that are copied between two reports of progress.
 inline constexpr std::uint64_t kCellsAtOnce = 1 << 22;
 
@@ -29,7 +31,11 @@ std::uint64_t found_at_once(const Store& store, RowFinder& finder, std::span<con
                  most_cells / std::max<std::uint64_t>(1, cells));
     return std::max<std::uint64_t>(1, n);
   };
-  const std::uint64_t at_once = fitting(kPartsAtOnce, kCellsAtOnce);
+  std::uint64_t at_once = fitting(kPartsAtOnce, kCellsAtOnce);
+  if (store.blocks().fetches()) {  // no more than wait to be used
+    const std::uint64_t most = kBytesAtOnce / std::max<std::uint64_t>(1, store.typical_bytes());
+    return std::min(at_once, fitting(most, kCellsAtOnce));
+  }
   if (list.size() <= at_once) return at_once;
   bool decodes = false;
   store.watched([&] {

@@ -72,7 +72,19 @@ void RowFinder::add(std::uint64_t number, BlockPos first, Range cols, std::uint6
                     in_block(cols.begin - first.cx), in_block(cols.end - first.cx), 0, 0, 0});
 }
 
+/// Of blocks far away, all are fetched at once: they are used one after the other.
+template <class T, class RegionOf>
+void RowFinder::ask_for_blocks(std::span<const T> list, const RegionOf& region_of) const {
+  if (!store_.blocks().fetches()) return;
+  std::vector<Region> regions;
+  for (const T& one : list) regions.push_back(region_of(one));
+  for (std::size_t asked = 0; asked < regions.size();) {
+    asked += store_.ask_for_some(std::span(regions).subspan(asked));
+  }
+}
+
 void RowFinder::find(std::span<const std::uint64_t> rows) {
+  ask_for_blocks(rows, [&](std::uint64_t row) { return Region{{row, row + 1}, cols_}; });
   parts_.clear();
   numbers_.clear();
   begin_.assign(1, 0);
@@ -103,6 +115,9 @@ void RowFinder::find(std::span<const std::uint64_t> rows) {
 }
 
 void RowFinder::find(std::span<const CellPos> cells) {
+  ask_for_blocks(cells, [](const CellPos& cell) {
+    return Region{{cell.row, cell.row + 1}, {cell.col, cell.col + 1}};
+  });
   parts_.clear();
   numbers_.clear();
   begin_.assign(1, 0);

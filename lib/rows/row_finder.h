@@ -81,6 +81,8 @@ class RowFinder {
   void append(const RowPart& part, RowReader<Col>& reader, Col first, RowSink<Col>& out) const;
 
  private:
+  template <class T, class RegionOf>
+  void ask_for_blocks(std::span<const T> list, const RegionOf& region_of) const;
   void add(std::uint64_t number, BlockPos first, Range cols, std::uint64_t row);
   void sort_from(std::size_t begin);
   void resolve();

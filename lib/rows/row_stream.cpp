@@ -35,23 +35,38 @@ RowStream::RowStream(const Store& store, Range rows, std::vector<ColumnRun> colu
 }
 
 void RowStream::list_blocks(std::size_t run, Absent absent) {
-  store_.for_each_block(
-      {rows_, columns_[run].from}, {absent, 1},
-      [&](std::uint64_t number, const Entry& entry, const Part& part) {
-        if (entry.kind == BlockKind::empty) return;
-        members_.push_back({number, run, std::max(entry.pos.rx, rows_.begin)});
-        const bool whole = part.rows.size() == entry.rows && part.cols.size() == entry.cols;
-        if (stored_ && whole && entry.kind == BlockKind::csr && store_.driver().sparse_in_place) {
-          *stored_ += entry.stored;
-        } else {
-          stored_.reset();
-        }
-        if (entry.kind == BlockKind::dense) return;
-        expected_ += std::ceil(static_cast<double>(entry.stored) *
-                               (static_cast<double>(part.rows.size()) / entry.rows) *
-                               (static_cast<double>(part.cols.size()) / entry.cols));
-      },
-      Store::Needs::headers);
+  const Region region{rows_, columns_[run].from};
+  const auto list = [&](std::uint64_t number, const Entry& entry, const Part& part) {
+    if (entry.kind == BlockKind::empty) return;
+    members_.push_back({number, run, std::max(entry.pos.rx, rows_.begin)});
+    const bool whole = part.rows.size() == entry.rows && part.cols.size() == entry.cols;
+    if (stored_ && whole && entry.kind == BlockKind::csr && store_.driver().sparse_in_place) {
+      *stored_ += entry.stored;
+    } else {
+      stored_.reset();
+    }
+    if (entry.kind == BlockKind::dense) return;
+    expected_ += std::ceil(static_cast<double>(entry.stored) *
+                           (static_cast<double>(part.rows.size()) / entry.rows) *
+                           (static_cast<double>(part.cols.size()) / entry.cols));
+  };
+  if (!store_.blocks().fetches()) {
+    return store_.for_each_block(region, {absent, 1}, list, Store::Needs::headers);
+  }
+  // Headers far away are among what is fetched when blocks are used, and compared then. Of small
+  // blocks they are all there is to fetch.
+  store_.require_covered(region, absent);
+  std::vector<std::uint64_t> empty;
+  const std::vector<std::uint64_t> numbers = store_.index().touching(region);
+  store_.index().will_need(numbers);
+  for (const std::uint64_t number : numbers) {
+    const Entry entry = store_.index().entry(number);
+    list(number, entry, shared_part(entry, region));
+    if (entry.kind == BlockKind::empty) empty.push_back(number);
+  }
+  const auto confirm = [&](std::uint64_t number, const Entry&) { store_.confirmed_entry(number); };
+  store_.watched_blocks(empty, confirm, region, Store::Needs::headers);
+  stored_.reset();  // as far as the index may be believed
 }
 
 /// Asks for blocks that are used next, where they are far away or have left memory.

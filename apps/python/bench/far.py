@@ -206,6 +206,7 @@ def round_trips(a, address):
         f"first row: dapple                      {requests:4d} requests {sent:10d} bytes {delays:6.1f} delays"
     )
     high, wide = 10 * TILE - 2, 10 * TILE - 2
+    some = np.sort(np.random.default_rng(2).choice(a.shape[0], 32, replace=False))
     for name, opened in (
         ("dapple", m),
         ("data set of dapple", dp.open(address + "d/dataset-1")),
@@ -219,6 +220,9 @@ def round_trips(a, address):
         print(
             f"100 tiles: {name:<27} {requests:4d} requests {tiles:5.2f} x the tiles   {delays:6.1f} delays"
         )
+        got, requests, _, delays = counted(lambda: opened[some, :TILE])  # noqa: B023
+        assert np.array_equal(got, a[some, :TILE])
+        print(f"32 rows at random: {name:<19} {requests:4d} requests {delays:29.1f} delays")
 
 
 CHILD = """

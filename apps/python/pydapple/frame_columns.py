@@ -17,6 +17,9 @@ from .identity import Opened
 from .meanings import Group, Meaning
 from .names import Named
 
+# So few rows of all columns are read at once, also where what was read is not what is shown.
+_FEW_ROWS = 1 << 16
+
 
 class FrameColumns(Opened, Named, _core.Frame):
     """What a `Frame` finds its columns with, and reads their cells.
@@ -120,10 +123,14 @@ class FrameColumns(Opened, Named, _core.Frame):
             return np.dtype(object)
         return self._meanings[where].dtype(self._dtypes[where])
 
-    def _stored_cells(self, where: int, rows: range) -> NDArray[Any]:
-        cells = new_array(len(rows), self._dtypes[where])
-        self._read_columns(rows.start, rows.stop, [where], [cells], False, 1)
-        return cells
+    def _read_stored(self, rows: keys.Pick, numbers: list[int], arrays: list[Any]) -> None:
+        """Fill arrays with what the file holds of columns in these rows, all at once."""
+        straight = rows.forward()
+        if straight is not None and not straight[1]:
+            first = straight[0]
+            self._read_columns(first.start, first.stop, numbers, arrays, False, 1)
+        else:
+            self._take_columns(rows.positions(), numbers, arrays, False, 1)
 
     def _shown_cells(self, where: int, rows: range) -> NDArray[Any]:
         made = np.empty(len(rows), object)
@@ -133,7 +140,8 @@ class FrameColumns(Opened, Named, _core.Frame):
     def _cells(self, where: int, rows: keys.Pick) -> NDArray[Any]:
         if where < 0:
             return fetch.rows_of(lambda part: self._shown_cells(where, part), rows, gap=64)
-        stored = fetch.rows_of(lambda part: self._stored_cells(where, part), rows, gap=2048)
+        stored = new_array(len(rows), self._dtypes[where])
+        self._read_stored(rows, [where], [stored])
         return self._meanings[where].to_numpy(stored)
 
     def _stored_columns(
@@ -200,17 +208,22 @@ class FrameColumns(Opened, Named, _core.Frame):
         cells: Any = new_array(len(rows), [(name, self._dtype(where)) for name, where in named])
         if any(where >= 0 and self._meanings[where].is_masked for _, where in named):
             cells = np.ma.masked_array(cells)
-        straight = rows.forward()
-        numbers: dict[int, Any] = {}  # that can be read where they belong
+        read: dict[int, Any] = {}
+        later = []
         for name, where in named:
             plain = where >= 0 and self._meanings[where] == Meaning()
-            if straight == (rows.of, False) and plain and where not in numbers:
-                numbers[where] = cells[name]
-            else:
-                cells[name] = self._cells(where, rows)
-        if straight is not None:
-            first, arrays = straight[0], list(numbers.values())
-            self._read_columns(first.start, first.stop, list(numbers), arrays, False, 1)
+            if plain and where not in read:
+                read[where] = cells[name]
+                continue
+            later.append((name, where))
+            if where >= 0 and where not in read and len(rows) <= _FEW_ROWS:
+                read[where] = new_array(len(rows), self._dtypes[where])
+        self._read_stored(rows, list(read), list(read.values()))
+        for name, where in later:
+            known = read.get(where)
+            cells[name] = (
+                self._cells(where, rows) if known is None else self._meanings[where].to_numpy(known)
+            )
         records: NDArray[Any] = cells
         return records
 

@@ -1,6 +1,7 @@
 // The cells of one Zarr array, of which a slice of two dimensions is read.
 #pragma once
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -29,6 +30,7 @@ struct Slice {
 /// Which chunk of the slice: down and across.
 struct ChunkPlace {
   std::uint64_t i, j;
+  friend auto operator<=>(const ChunkPlace&, const ChunkPlace&) = default;
 };
 
 /// Decoded cells of a chunk.

@@ -70,15 +70,13 @@ void read(const Store& store, const Entry& e, const Part& part, const Target& ou
   }
 }
 
-void will_need(const Store& store, std::span<const std::uint64_t> numbers,
-               const Region& region) noexcept {
+void will_need(const Store& store, std::span<const Region> regions) noexcept {
   const ArrayData& data = *store.state<DenseState>().data;
   if (!data.fetches()) return;
   try {
     const std::uint64_t down = data.chunk_rows(), across = data.chunk_cols();
     std::vector<ChunkPlace> chunks;
-    for (const std::uint64_t number : numbers) {
-      const Region wanted = intersect(store.index().entry(number).cells(), region);
+    for (const Region& wanted : regions) {
       if (wanted.empty()) continue;
       for (std::uint64_t i = wanted.rows.begin / down; i <= (wanted.rows.end - 1) / down; ++i) {
         for (std::uint64_t j = wanted.cols.begin / across; j <= (wanted.cols.end - 1) / across;
@@ -87,6 +85,8 @@ void will_need(const Store& store, std::span<const std::uint64_t> numbers,
         }
       }
     }
+    std::sort(chunks.begin(), chunks.end());
+    chunks.erase(std::unique(chunks.begin(), chunks.end()), chunks.end());
     data.will_need(chunks);
   } catch (const std::exception&) {  // no memory
   }
