@@ -61,7 +61,8 @@ Draft::Draft(const Store& state, std::span<const Id> without)
   }
   if (left_out != without.size()) {
     throw Error(Errc::invalid_argument, tables.file().name(), std::nullopt,
-                "a part that was to be replaced is gone: somebody else replaced it");
+                "a part that was to be replaced is gone: somebody else compacted the data set "
+                "meanwhile; nothing was changed, and compacting it again does what is left");
   }
   doomed_ = tables.doomed();
   writes_ = tables.writes();

@@ -8,10 +8,12 @@
 #include <vector>
 
 #include "lib/base/at_once.h"
+#include "lib/dbdf/header.h"
 #include "lib/dbdf/index_block.h"
 #include "lib/dbdf/read/open_dbdf.h"
 #include "lib/io/hash.h"
 #include "lib/io/local/local_file.h"
+#include "lib/io/memory/memory_source.h"
 #include "lib/io/owned_bytes.h"
 
 namespace dapple::detail::dataset {
@@ -84,8 +86,12 @@ std::shared_ptr<const OpenPart> PartFiles::part_of(std::uint64_t offset, std::ui
     }
   }
   if (part == nullptr) {
-    auto opened = open_part(folder_, tables_->part(number), name(),
-                            [&](const std::string& file) { return tables_->file().beside(file); });
+    const PartRecord record = tables_->part(number);
+    auto opened = open_part(folder_, record, name(), [&](const std::string& file) {
+      auto found = tables_->file().beside(file);
+      if (found != nullptr && found->fetches()) presume_header(*found, record);
+      return found;
+    });
     const std::lock_guard lock(mutex_);
     if (!reads_ahead_) opened->file->read_nothing_ahead();
     if (random_readers_ > 0) opened->file->expect_random(true);
@@ -103,6 +109,17 @@ std::shared_ptr<const OpenPart> PartFiles::part_of(std::uint64_t offset, std::ui
                     " bytes there, which are not all inside the file (R4)");
   }
   return part;
+}
+
+/// The header of a part is mostly that of the whole, but for its extent: then the end is all that
+/// is fetched to open it.
+void PartFiles::presume_header(ByteSource& file, const PartRecord& record) const {
+  std::uint64_t body = 0;
+  Schema schema = dbdf::read_header(*memory_source(tables_->header(), name()), body);
+  schema.rows = record.cells.rows.size();
+  schema.cols = record.cells.cols.size();
+  const auto header = dbdf::emit_header(schema);
+  if (header.size() == record.body && xxh3(header) == record.header_hash) file.presume(header);
 }
 
 /// Closes the part that was not used for the longest time and that nobody holds, if there are too

@@ -72,6 +72,7 @@ class PartFiles final : public ByteSource {
     bool pinned = false;
   };
   std::shared_ptr<const OpenPart> part_of(std::uint64_t offset, std::uint64_t n, bool pin) const;
+  void presume_header(ByteSource& file, const PartRecord& record) const;
   void close_least_used() const;
   bool close(std::uint64_t offset) const;
   const std::byte* keep(std::uint64_t offset, std::uint64_t n) const override;
