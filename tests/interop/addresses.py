@@ -115,6 +115,10 @@ def check_lies(_):
     refused("headers", "64 KiB of headers")
     refused("loop", "redirects more than 5 times")
     refused("elsewhere", "redirects to file:")
+    refused("encoded", "bytes than it was asked for")
+    refused("multipart", "size cannot be told")
+    refused("two-ranges", "other bytes than it was asked for")
+    refused("told-before", "size cannot be told")
     assert requests["/always-busy/refused/m.dbdf"] == 3
 
 

@@ -1,6 +1,7 @@
 """A web server on 127.0.0.1 for tests, which counts requests and can lie."""
 
 import collections
+import gzip
 import http.server
 import pathlib
 import re
@@ -98,6 +99,17 @@ class Server(http.server.BaseHTTPRequestHandler):
         headers = [("Content-Range", shown)]
         if fault != "untagged":
             headers.append(("ETag", tag))
+        if fault == "encoded":  # as servers do that compress on the fly
+            body = gzip.compress(body)
+            headers.append(("Content-Encoding", "gzip"))
+        if fault == "multipart":
+            headers[0] = ("Content-Type", "multipart/byteranges; boundary=x")
+            body = (f"--x\r\nContent-Range: {shown}\r\n\r\n".encode() + body + b"\r\n--x--\r\n")
+        if fault == "two-ranges":
+            headers.append(("Content-Range", f"bytes {first + 1}-{last + 1}/{len(data) + 1}"))
+        if fault == "told-before":  # an answer before the last one has its headers
+            self.wfile.write(f"HTTP/1.1 103 Early Hints\r\nContent-Range: {shown}\r\n\r\n".encode())
+            headers = headers[1:]
         if fault == "headers":
             headers += [(f"X-{i}", "x" * 1000) for i in range(100)]
         if fault == "cut" and count <= 2:

@@ -104,6 +104,7 @@ void Exchange::add_headers() {
   add("Range: bytes=" +
       (offset_ == kEnd ? '-' + size
                        : std::to_string(offset_) + '-' + std::to_string(offset_ + to_.size() - 1)));
+  add("Accept-Encoding: identity");  // its bytes, not compressed on the way
   if (opened_ == nullptr) return;
   // A weak tag never matches; it is compared with that of the answer.
   if (!opened_->etag.empty() && !opened_->etag.starts_with("W/")) {
@@ -177,7 +178,11 @@ void Exchange::take_header(std::string_view line) {
   if (header_bytes_ > kMostHeaderBytes) fail("the server sends more than 64 KiB of headers");
   const std::size_t colon = std::min(line.find(':'), line.size() - 1);
   const std::string_view field = line.substr(0, colon), value = trimmed(line.substr(colon + 1));
-  if (received_ > 0) return;  // what follows a body is of no account
+  if (received_ > 0) return;        // what follows a body is of no account
+  if (line.starts_with("HTTP/")) {  // nor is what came with an answer before this one, such as 103
+    version_ = {};
+    content_range_.clear();
+  }
   if (is_field(field, "content-range")) content_range_ = value;
   if (is_field(field, "etag")) version_.etag = value;
   if (is_field(field, "last-modified")) version_.modified = value;
