@@ -1,6 +1,9 @@
 // Collections: members of a folder and of an archive, in place.
 #include <doctest/doctest.h>
 
+#include <fcntl.h>
+#include <sys/file.h>
+
 #include <array>
 #include <atomic>
 #include <cstring>
@@ -167,6 +170,22 @@ TEST_CASE("collection: one that is replaced is there at every moment") {
   replacing.join();
   CHECK(missing == 0);
   CHECK(list_members(path) == std::vector<std::string>{"X"});
+}
+
+TEST_CASE("collection: what a process left that was killed while it unpacked is removed") {
+  const TempDir folder;
+  const auto path = folder / "c.dds", packed = folder / "c.zip";
+  put(path / "X.dbdf", small_matrix(1));
+  pack_collection(path, packed);
+  const auto left = folder / ".dapple-new-1-0", used = folder / ".dapple-new-1-1";
+  put(left / "obs/x.dbdf", "half");
+  put(used / "obs/x.dbdf", "half");
+  const detail::Descriptor lock(::open(used.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  REQUIRE(::flock(lock.get(), LOCK_EX | LOCK_NB) == 0);
+  unpack_collection(packed, folder / "d.dds");
+  CHECK(!std::filesystem::exists(left));
+  CHECK(std::filesystem::exists(used / "obs/x.dbdf"));
+  CHECK(list_members(folder / "d.dds") == std::vector<std::string>{"X"});
 }
 
 TEST_CASE("collection: only dbdf files are packed as members") {
