@@ -246,7 +246,14 @@ TEST_CASE("concat: a mark of missing cells is no value of another frame") {
   CHECK(told(seven, full) == "i64 n\nNA\n8\n-9223372036854775808\n9223372036854775807\n");
   const auto other = marked<I64>(dir / "other", {7, 9}, I64{9});
   const std::variant<Matrix, Frame> parts[] = {seven, other, full};
-  CHECK_THROWS_AS(concat(parts, Axis::rows), const Error&);
+  convert(concat(parts, Axis::rows), {}, dir / "free.csv", again);
+  CHECK(read_text(dir / "free.csv") ==
+        "n\nNA\n8\n7\nNA\n-9223372036854775808\n9223372036854775807\n");
+  const auto tried =
+      marked<I64>(dir / "tried",
+                  {kMin, kMax, 0x243f6a8885a308d3, 0x2b7e151628aed2a6, 0x1e3779b97f4a7c15, 7}, {});
+  const std::variant<Matrix, Frame> none[] = {seven, tried};
+  CHECK_THROWS_AS(concat(none, Axis::rows), const Error&);
 }
 
 TEST_CASE("concat: times get the finest unit of the frames, and must fit it") {

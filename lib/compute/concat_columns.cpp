@@ -181,11 +181,16 @@ bool is_free(std::span<const FramePart> parts, std::size_t col, const StoredNumb
   });
 }
 
-/// The NaN or the ends of the range of a type.
+/// The NaN or the ends of the range of a type; of 64 bits, beyond which nothing is, also others.
 std::vector<std::uint64_t> usual_marks(ValueType type) {
   const std::uint64_t usual = usual_mark(type);
   if (is_float(type)) return {usual};
-  return {usual, is_signed(type) ? usual - 1 : 0};
+  std::vector<std::uint64_t> marks{usual, is_signed(type) ? usual - 1 : 0};
+  if (size_of(type) == 8) {
+    // The digits of pi, e and the golden ratio, which are nobody's ends or powers.
+    marks.insert(marks.end(), {0x243f6a8885a308d3, 0x2b7e151628aed2a6, 0x1e3779b97f4a7c15});
+  }
+  return marks;
 }
 
 /// Numbers of this type and of all wider ones that may mark missing cells, best first.
@@ -219,8 +224,9 @@ void merge_marks(std::span<const FramePart> parts, std::size_t col, Column& colu
     column.meaning.missing = mark.bits;
     return;
   }
-  fail_column(*parts.back().store, "column " + shown(column.label) +
-                                       " holds every number that could mark its missing cells");
+  fail_column(*parts.back().store,
+              "column " + shown(column.label) +
+                  " holds all numbers that are tried to mark its missing cells");
 }
 
 /// Tells of a column of integers that becomes one of floats, which round large ones.
