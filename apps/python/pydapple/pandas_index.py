@@ -1,6 +1,6 @@
 """The index of a pandas DataFrame in a file: names of rows, or columns that attributes tell of.
 
-Also that labels of columns were integers, which files keep as text.
+Also that labels of columns were integers, which files keep as text, and what they are called together.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from .names import Names, to_core
 NAME = "index_name"  # of the index that became names of rows
 COLUMNS = "index_columns"  # pairs of the label of a column and the name of the level that it was
 INTEGERS = "integer_labels"  # labels of columns that look like integers were some
+LABELS = "labels_name"  # what the labels of columns are called together
 
 
 class Index(NamedTuple):
@@ -30,11 +31,15 @@ class Index(NamedTuple):
 
 def notes_in(attrs: Attributes) -> dict[str, Any]:
     """What attributes tell of the index and the labels."""
-    return {key: attrs[key] for key in (NAME, COLUMNS, INTEGERS) if key in attrs}
+    return {key: attrs[key] for key in (NAME, COLUMNS, INTEGERS, LABELS) if key in attrs}
 
 
-def of_labels(labels: Sequence[Any]) -> dict[str, Any]:
-    """What keeps that labels of columns are integers; a warning tells of others that are no str."""
+def of_labels(columns: Any) -> dict[str, Any]:
+    """What keeps that labels of columns are integers, and what they are called together.
+
+    A warning tells of others that are no str.
+    """
+    labels = list(columns)
     others = [one for one in labels if not _is_integer(one)]
     kept = len(others) < len(labels)
     if kept and any(isinstance(_read(str(one)), int) for one in others):
@@ -42,7 +47,9 @@ def of_labels(labels: Sequence[Any]) -> dict[str, Any]:
     lost = next((one for one in others if not isinstance(one, str)), None)
     if lost is not None:
         tell(f"labels of columns become str, such as {lost!r}")
-    return {INTEGERS: True} if kept else {}
+    made: dict[str, Any] = {INTEGERS: True} if kept else {}
+    name = getattr(columns, "name", None)
+    return made if name is None else {**made, LABELS: _name(name, "the labels of columns")}
 
 
 def _is_integer(label: Any) -> bool:
@@ -56,12 +63,12 @@ def _read(label: str) -> str | int:
     return int(label) if whole and str(int(label)) == label else label
 
 
-def _name(given: Any) -> Any:
+def _name(given: Any, what: str = "the index") -> Any:
     """The name of an index as attributes keep it; a warning tells of one that becomes a str."""
     name = given.item() if isinstance(given, np.generic) else given
     if name is None or isinstance(name, (str, bool, int)):
         return name
-    tell(f"the name of the index becomes a str: {name!r}")
+    tell(f"the name of {what} becomes a str: {name!r}")
     return str(name)
 
 
@@ -113,17 +120,19 @@ def to_metadata(attrs: Attributes, known: Sequence[str]) -> dict[bytes, bytes]:
         isinstance(_read(label), int) for label in known if label not in found
     )
     integers = whole and attrs.get(INTEGERS) is True
-    if not (found or integers):
+    name = None if "pandas" in attrs else attrs.get(LABELS)
+    if not (found or integers or name is not None):
         return {}
     columns = [
         {"name": name if name is None else str(name), "field_name": label,
          "pandas_type": "empty", "numpy_type": "object", "metadata": None}
         for label, name in _columns(attrs)
     ]  # fmt: skip
-    level = {"name": None, "field_name": None, "pandas_type": "int64", "numpy_type": "int64",
+    kinds = ("int64", "int64") if integers else ("unicode", "object")
+    level = {"name": name, "field_name": name, "pandas_type": kinds[0], "numpy_type": kinds[1],
              "metadata": None}  # fmt: skip
-    of_labels = [level] if integers else []
-    note = {"index_columns": found, "column_indexes": of_labels, "columns": columns}
+    levels = [level] if integers or name is not None else []
+    note = {"index_columns": found, "column_indexes": levels, "columns": columns}
     return {b"pandas": json.dumps(note).encode()}
 
 
@@ -158,16 +167,17 @@ def restored(made: Any, attrs: Attributes, names: Names | None, rows: Any) -> An
     elif found:
         made = made.set_index(found)
         made.index.names = [name for _, name in _columns(attrs)]
-    if _had_integers(attrs):
+    level = _of_pandas(attrs)
+    if attrs.get(INTEGERS) is True or level.get("pandas_type") == "int64":
         made.columns = pd.Index([_read(label) for label in made.columns])
+    name = attrs.get(LABELS, level.get("name"))
+    made.columns.name = name if isinstance(name, (str, int)) else None
     return made
 
 
-def _had_integers(attrs: Attributes) -> bool:
-    """Whether labels that look like integers were some; pandas' own metadata tell, too."""
+def _of_pandas(attrs: Attributes) -> dict[str, Any]:
+    """What pandas' own metadata tell of the labels of columns."""
     known = attrs.get("pandas")
     levels = known.get("column_indexes") if isinstance(known, dict) else None
     level = levels[0] if isinstance(levels, list) and len(levels) == 1 else None
-    return attrs.get(INTEGERS) is True or (
-        isinstance(level, dict) and level.get("pandas_type") == "int64"
-    )
+    return level if isinstance(level, dict) else {}

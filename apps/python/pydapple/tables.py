@@ -69,7 +69,7 @@ def table_of(data: Any, index_names: bool = True) -> Table:
         attrs = attributes.storable(getattr(data, "attrs", {}), "the attributes of the DataFrame")
         for key in pandas_index.notes_in(attrs):  # of the table that this one was made of
             del attrs[key]
-        attrs |= pandas_index.of_labels(list(data.columns)) | index.attrs
+        attrs |= pandas_index.of_labels(data.columns) | index.attrs
         return Table(columns, attrs, index.names)
     return from_arrow(data)
 
