@@ -94,6 +94,30 @@ TEST_CASE("timestamp: the largest and smallest ticks can be written") {
   CHECK(duration_text(Limits::min(), TimeUnit::second).starts_with("-2562047788015215:30:08"));
 }
 
+TEST_CASE("timestamp: times of far years are read back where years may be far") {
+  using Limits = std::numeric_limits<std::int64_t>;
+  for (const TimeUnit unit : {TimeUnit::second, TimeUnit::millisecond, TimeUnit::microsecond}) {
+    for (const std::int64_t ticks :
+         {Limits::min() + 1, Limits::min() / 2, std::int64_t{-62167219201}, std::int64_t{-1},
+          std::int64_t{253402300800}, Limits::max() / 2, Limits::max() - 1, Limits::max()}) {
+      const std::string text = time_text(ticks, unit);
+      CAPTURE(text);
+      const auto time = read_far_time(text);
+      REQUIRE(time);
+      CHECK(ticks_of(*time, unit) == ticks);
+    }
+  }
+  CHECK(read_far_time("-0001-12-31")->seconds == -62167219200 - 86400);
+  CHECK(read_far_time("+10000-01-01T00:00:00Z")->has_zone);
+  CHECK_FALSE(read_far_time("+292277026597-01-01"));
+  CHECK_FALSE(read_far_time("-292277022658-01-01"));
+  for (const char* text : {"+", "-", "+2024", "+204-01-01", "+-2024-01-01", "10000-01-01",
+                           "+10000-02-30", "+9223372036854775808-01-01", "--2024-01-01"}) {
+    CAPTURE(text);
+    CHECK_FALSE(read_far_time(text));
+  }
+}
+
 TEST_CASE("timestamp: all ticks but the mark of a missing time are read back") {
   using Limits = std::numeric_limits<std::int64_t>;
   const auto read_back = [](std::int64_t ticks, TimeUnit unit) {

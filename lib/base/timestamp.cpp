@@ -194,6 +194,26 @@ std::optional<TimePoint> read_time(std::string_view text) noexcept {
   return time;
 }
 
+std::optional<TimePoint> read_far_time(std::string_view text) {
+  constexpr std::int64_t kCycleSeconds = 146097 * kDaySeconds;  // of 400 years
+  if (!text.starts_with('+') && !text.starts_with('-')) return read_time(text);
+  std::int64_t year = 0;
+  const auto [end, error] = std::from_chars(text.data() + 1, text.data() + text.size(), year);
+  if (error != std::errc() || year < 0 || end - text.data() < 5) return std::nullopt;
+  const bool before = text.front() == '-';
+  const Split cycles = split(before ? -year : year, 400);
+  // The same day of a year of four digits, on the side of 1970 that is nearer.
+  const std::int64_t near = before ? 0 : 2000;
+  const std::string digits = std::to_string(10000 + near + cycles.rest).substr(1);
+  auto time = read_time(digits + std::string(end, text.data() + text.size()));
+  std::int64_t apart = 0;
+  if (!time || __builtin_mul_overflow(cycles.whole - near / 400, kCycleSeconds, &apart) ||
+      __builtin_add_overflow(time->seconds, apart, &time->seconds)) {
+    return std::nullopt;
+  }
+  return time;
+}
+
 TimeUnit unit_of(const TimePoint& time) noexcept {
   if (time.places > 6) return TimeUnit::nanosecond;
   if (time.places > 3) return TimeUnit::microsecond;

@@ -25,6 +25,10 @@ struct TimePoint {
 /// the proleptic Gregorian calendar. Nothing for any other text, or a date that does not exist.
 std::optional<TimePoint> read_time(std::string_view text) noexcept;
 
+/// The same of any year that has room in 64 bits of seconds: others than four digits have a sign
+/// before them, as `write_time` has it.
+std::optional<TimePoint> read_far_time(std::string_view text);
+
 /// The coarsest unit that expresses the time exactly.
 TimeUnit unit_of(const TimePoint& time) noexcept;
 

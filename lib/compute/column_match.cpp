@@ -166,7 +166,7 @@ Condition ColumnMatch::times() const {
   const auto ticks = [&](const std::string& text) {
     if (meaning.kind == MeaningKind::duration) {
       if (const auto duration = duration_of(text)) return ticks_around(*duration, meaning.unit);
-    } else if (const auto time = read_time(text)) {
+    } else if (const auto time = read_far_time(text)) {
       if (time->has_zone && meaning.zone.empty()) {
         fail("the times of column " + shown(column_.label) +
              " have no zone; they cannot be compared with " + shown(text));

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _core, keys, pandas_index
+from . import _core, keys, pandas_index, times
 from .arrays import new_array
 from .arrow_stream import LabelledStream
 from .attributes import Attributes, metadata_of
-from .errors import InvalidArgumentError
+from .errors import InvalidArgumentError, TypeMismatchError
 from .expressions import Condition
 from .frame_columns import each_label, unique
 from .frame_search import SearchedFrame
@@ -89,9 +89,10 @@ class FrameParts(SearchedFrame):
 
         wanted = self._picked(columns)
         names = [name for name, _ in wanted]
-        for _, where in wanted:
+        for name, where in wanted:
             if where >= 0:
                 self._meanings[where].require_zone_of_polars()
+                self._require_room_in_polars(name, where, rows)
         with self._stream(rows, columns, names, named_zones=True).raising() as stream:
             made = pl.DataFrame(stream)
         ordered: dict[str, Any] = {}
@@ -100,6 +101,20 @@ class FrameParts(SearchedFrame):
             if words is not None and self._meanings[where].ordered:
                 ordered[column] = pl.Enum(words.tolist())
         return made.cast(ordered) if ordered else made
+
+    def _require_room_in_polars(self, name: str, where: int, rows: Any) -> None:
+        """Raise TypeMismatchError for seconds that polars, which has none, would wrap around."""
+        meaning = self._meanings[where]
+        if not (meaning.unit == "s" if meaning.kind == "timestamp" else
+                meaning.kind == "duration" and meaning.unit in ("s", "D")):  # fmt: skip
+            return
+        (stored,) = self._stored_rows([(name, where)], self._picked_rows(rows), 1)
+        try:
+            times.in_unit(meaning.to_numpy(stored), "ms")
+        except TypeMismatchError as error:
+            raise TypeMismatchError(
+                f"column {name!r} does not fit polars, which has no seconds: {error}"
+            ) from None
 
     def to_arrow(self, rows: Any = None, columns: Columns = None) -> pa.Table:
         """All of it, or some rows and columns, as a pyarrow Table, in batches of 65536 rows.

@@ -19,6 +19,7 @@ from .errors import (
     InvalidArgumentError,
     NotRecognisedError,
     OutOfRangeError,
+    TypeMismatchError,
     from_code,
 )
 from .frame import Frame
@@ -252,6 +253,17 @@ def _npz_writer(opened: Matrix, rows: range, cols: Any, absent: Absent) -> Calla
     return lambda path: np.savez(path, opened.read(rows, across, absent=absent))
 
 
+@contextmanager
+def _telling() -> Iterator[None]:
+    """What pyarrow cannot write, such as seconds that Parquet's milliseconds do not hold, told."""
+    from pyarrow import ArrowException
+
+    try:
+        yield
+    except ArrowException as error:
+        raise TypeMismatchError(f"pyarrow cannot write this frame: {error}") from error
+
+
 def _arrow_writer(
     opened: Frame, rows: range, columns: Any, guest: str, attrs: Attributes
 ) -> Callable[[str], None]:
@@ -280,7 +292,7 @@ def _arrow_writer(
         else:
             writer = pa.ipc.new_file(path, schema)
         begin = rows.start
-        with stream.raising(), writer:
+        with _telling(), stream.raising(), writer:
             for batch in batches:
                 arrays, end = batch.columns, begin + batch.num_rows
                 if names is not None:

@@ -150,10 +150,17 @@ def value_text(value: Any) -> Any:
     if isinstance(value, (np.timedelta64, dt.timedelta)):
         return _duration(times.nanoseconds(times.of_object(value)))
     if isinstance(value, np.datetime64):
-        return str(times.in_unit(value.reshape(1), times.stored_unit(value.dtype))[0])
+        return _iso(str(times.in_unit(value.reshape(1), times.stored_unit(value.dtype))[0]))
     if isinstance(value, dt.date):
-        return value.isoformat()
+        return _iso(value.isoformat())
     return value if isinstance(value, str) else _number(value)
+
+
+def _iso(text: str) -> str:
+    """Times of NumPy and pandas as ISO 8601 has them: years of more than four digits with a sign."""
+    year, dash, rest = text.lstrip("-").partition("-")
+    sign = "-" if text.startswith("-") else "+" if len(year) > 4 else ""
+    return f"{sign}{year:0>4}{dash}{rest}"
 
 
 def _duration(nanoseconds: int) -> str:
