@@ -77,6 +77,18 @@ def test_a_file_of_anndata_is_opened_in_place(tmp_path, form, compression):
     require_same(pickle.loads(pickle.dumps(got)), wanted)
 
 
+@pytest.mark.parametrize("ending", ["h5ad", "zarr"])
+@pytest.mark.parametrize("dtype", [bool, "f2", "i1", "f4"])
+def test_types_of_cells_are_those_of_the_file(tmp_path, ending, dtype):
+    cells = np.eye(6, 3).astype(dtype)
+    wanted = anndata.AnnData(cells, obsm={"s": sp.csr_matrix(cells.astype("f4" if dtype == "f2" else dtype))})
+    getattr(wanted, f"write_{ending}")(tmp_path / f"a.{ending}")
+    got = dp.read_anndata(tmp_path / f"a.{ending}")
+    for ours, theirs in ((got.X, wanted.X), (got.obsm["s"], wanted.obsm["s"])):
+        assert hasattr(ours, "dask") and ours.dtype == theirs.dtype == ours.compute().dtype
+        assert np.array_equal(in_memory(ours), in_memory(theirs))
+
+
 @pytest.mark.parametrize("form", [sp.csr_matrix, sp.csc_matrix, lambda x: x.toarray()])
 @pytest.mark.parametrize("version, shards", [(2, False), (3, False), (3, True)])
 def test_a_folder_of_zarr_is_opened_in_place(tmp_path, form, version, shards):

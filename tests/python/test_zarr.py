@@ -311,6 +311,62 @@ def test_strings_beside_a_mask_are_columns(tmp_path):
         dp.open(tmp_path / "t.zarr")
 
 
+MASKED = [
+    ("i1", [-128, 127, 5], "i2"), ("u1", [0, 255, 5], "u2"), ("i4", [-(2**31), 2**31 - 1, 5], "i8"),
+    ("u4", [0, 2**32 - 1, 5], "u8"), ("i8", [2**63 - 1, -(2**63) + 1, 5], "i8"),
+    ("u8", [2**64 - 2, 0, 5], "u8"), ("bool", [True, False, True], "bool"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("dtype", "cells", "read_as"), MASKED)
+def test_numbers_beside_a_mask_are_columns(tmp_path, dtype, cells, read_as):
+    kind = "nullable-boolean" if dtype == "bool" else "nullable-integer"
+    for k, mask in enumerate(([0, 0, 0], [0, 1, 0], [1, 1, 1])):
+        table = zarr.create_group(tmp_path / f"{k}.zarr")
+        table.attrs.update({"encoding-type": "dataframe", "column-order": ["n"]})
+        column = table.create_group("n", attributes={"encoding-type": kind})
+        column.create_array("values", shape=(3,), chunks=(2,), dtype=dtype)[:] = np.array(cells, dtype)
+        column.create_array("mask", shape=(3,), chunks=(3,), dtype="bool")[:] = np.array(mask, "bool")
+        f = dp.open(tmp_path / f"{k}.zarr")
+        wanted = [None if gone else cell for cell, gone in zip(cells, mask, strict=True)]
+        assert f["n"].dtype == np.dtype(read_as) and f["n"].tolist() == wanted and f.note == ""
+        assert f["n", [2, 1, 1]].tolist() == [wanted[2], wanted[1], wanted[1]]
+        assert f.where(f.c.n.is_missing()).tolist() == np.flatnonzero(mask).tolist()
+    if dtype in ("i8", "u8"):
+        column["values"][2] = -(2**63) if dtype == "i8" else 2**64 - 1
+        column["mask"][:] = np.array([1, 0, 0], "bool")
+        with pytest.raises(dp.UnsupportedError, match="row 2 of column 'n' holds the number that marks"):
+            dp.open(tmp_path / "2.zarr")["n"]
+
+
+@pytest.mark.parametrize("masked", [False, True])
+@pytest.mark.parametrize("version", [2, 3])
+def test_matrices_of_annotated_data_have_names(tmp_path, version, masked):
+    if version == 2 and masked:
+        pytest.skip("anndata writes masks to version 3")
+    root = zarr.create_group(tmp_path / "a.zarr", zarr_format=version)
+    for name, words in (("obs", ["c1", "c2", "é"]), ("var", ["g1", "g2"]), ("raw/var", ["r1"])):
+        table = root.create_group(name)
+        table.attrs.update({"encoding-type": "dataframe", "_index": "id", "column-order": []})
+        index = table
+        if masked:
+            index = table.create_group("id", attributes={"encoding-type": "nullable-string-array"})
+            index.create_array("mask", shape=(len(words),), dtype="bool")
+        index.create_array("values" if masked else "id", shape=(len(words),), dtype=str)[:] = np.array(words)
+    shapes = {"X": (3, 2), "layers/n": (3, 2), "raw/X": (3, 1), "obsm/p": (3, 4), "varp/d": (2, 2)}
+    shapes |= {"layers/odd": (4, 2), "other": (3, 2)}
+    for name, shape in shapes.items():
+        root.create_array(name, shape=shape, dtype="f4")
+    obs, var = ["c1", "c2", "é"], ["g1", "g2"]
+    wanted = {"X": (obs, var), "layers/n": (obs, var), "raw/X": (obs, ["r1"]), "obsm/p": (obs, None),
+              "varp/d": (var, var), "layers/odd": (None, var), "other": (None, None)}  # fmt: skip
+    for name, (rows, cols) in wanted.items():
+        m = dp.open(tmp_path / "a.zarr", array=name)
+        assert (m.row_names and list(m.row_names)) == rows and (m.col_names and list(m.col_names)) == cols
+    m = dp.open(tmp_path / "a.zarr")
+    assert m["é", "g2"] == 0 and m.to_pandas().index.tolist() == obs
+
+
 @pytest.mark.parametrize("version", [2, 3])
 def test_a_matrix_of_a_folder_goes_to_other_processes(tmp_path, version):
     group = zarr.create_group(tmp_path / "g.zarr", zarr_format=version)

@@ -74,7 +74,9 @@ class _Elements:
         if kind in _SPARSE or (kind == "array" and wide):
             lazy = self.matrix(name, kind in _SPARSE)
             if lazy is not None:
-                return lazy
+                cells = element["data"] if kind in _SPARSE else element
+                # Booleans and half floats are others in a Matrix.
+                return lazy.astype(cells.dtype) if cells.dtype.kind in "bf" else lazy
         return read_elem(element)
 
     def of_backed(self, name: str, known: Any) -> Any:

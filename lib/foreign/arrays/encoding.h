@@ -11,6 +11,19 @@
 
 namespace dapple::detail::arrays {
 
+/// The paths of the tables that tell of rows and columns, by the place of a matrix among annotated
+/// data; "" for none.
+inline std::array<std::string_view, 2> tables_of(std::string_view path) noexcept {
+  const std::string_view part = path.substr(0, path.find('/'));
+  if (path == "X" || part == "layers") return {"obs", "var"};
+  if (path == "raw/X") return {"obs", "raw/var"};
+  if (part == "obsm") return {"obs", ""};
+  if (part == "varm") return {"var", ""};
+  if (part == "obsp") return {"obs", "obs"};
+  if (part == "varp") return {"var", "var"};
+  return {};
+}
+
 /// Takes out what tells how an object of anndata is stored, which need not be true of a copy of it.
 inline void drop_encoding(Json& attributes) {
   static constexpr std::array<std::string_view, 7> names = {

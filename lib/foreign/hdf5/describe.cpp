@@ -182,19 +182,6 @@ std::string read_attributes(const OpenFile& opened, const std::string& path) {
   return found.all.keys.empty() || !fault_of_attributes(text).empty() ? std::string() : text;
 }
 
-/// The paths of the tables that tell of rows and columns, by the place of a matrix in a file of
-/// anndata; "" for none.
-std::array<std::string, 2> tables_of(std::string_view path) {
-  const std::string_view part = path.substr(0, path.find('/'));
-  if (path == "X" || part == "layers") return {"obs", "var"};
-  if (path == "raw/X") return {"obs", "raw/var"};
-  if (part == "obsm") return {"obs", ""};
-  if (part == "varm") return {"var", ""};
-  if (part == "obsp") return {"obs", "obs"};
-  if (part == "varp") return {"var", "var"};
-  return {};
-}
-
 /// The path of the data set that is a table's index: that itself, or its values beside a mask.
 std::string index_path(const OpenFile& opened, const std::string& table) {
   const Session session(opened.name());
@@ -209,9 +196,9 @@ std::string index_path(const OpenFile& opened, const std::string& table) {
   return h5.H5Iget_type(object.get()) == H5I_GROUP ? path + "/values" : path;
 }
 
-ReadNames names_in(const std::shared_ptr<const OpenFile>& opened, const std::string& table,
+ReadNames names_in(const std::shared_ptr<const OpenFile>& opened, std::string_view table,
                    std::uint64_t count) {
-  const std::string path = table.empty() ? std::string() : index_path(*opened, table);
+  const std::string path = table.empty() ? std::string() : index_path(*opened, std::string(table));
   if (path.empty()) return nullptr;
   return read_once([opened, path, count]() -> std::shared_ptr<const Names> {
     const std::vector<std::string> words = read_words(*opened, path, count);
@@ -264,7 +251,7 @@ std::vector<std::string> read_words(const OpenFile& opened, const std::string& p
 void describe(const std::shared_ptr<const OpenFile>& opened, const std::string& path,
               Schema& schema) {
   schema.attributes = [opened, path] { return read_attributes(*opened, path); };
-  const auto tables = tables_of(path);
+  const auto tables = arrays::tables_of(path);
   schema.row_names = names_in(opened, tables[0], schema.rows);
   schema.col_names = names_in(opened, tables[1], schema.cols);
 }

@@ -126,10 +126,12 @@ Slice slice_of(const Extents& shape, const std::vector<std::string>& parts, cons
   return slice;
 }
 
-std::shared_ptr<Store> open_node(std::shared_ptr<ByteSource> file, const Hierarchy& hierarchy,
+std::shared_ptr<Store> open_node(std::shared_ptr<ByteSource> file,
+                                 const std::shared_ptr<const Hierarchy>& hierarchy,
                                  const Node& node, const std::vector<std::string>& parts) {
-  if (is_sparse(node)) return open_sparse(std::move(file), hierarchy, node);
-  if (is_table(node)) return open_table(std::move(file), hierarchy, node);
+  const AxisNames names = parts.empty() ? names_beside(hierarchy, node.path) : AxisNames();
+  if (is_sparse(node)) return open_sparse(std::move(file), *hierarchy, node, names);
+  if (is_table(node)) return open_table(std::move(file), *hierarchy, node);
   if (!node.is_array) {
     throw Error(Errc::unsupported, node.key, std::nullopt,
                 "the group is neither a sparse matrix nor a table of anndata's");
@@ -140,9 +142,9 @@ std::shared_ptr<Store> open_node(std::shared_ptr<ByteSource> file, const Hierarc
                 "an array of strings is read only as a column of a table");
   }
   Slice slice = slice_of(metadata.shape, parts, node);
-  auto data = std::make_unique<const ArrayData>(hierarchy.keys(), node.path, std::move(metadata),
+  auto data = std::make_unique<const ArrayData>(hierarchy->keys(), node.path, std::move(metadata),
                                                 std::move(slice));
-  return open_dense(std::move(file), std::move(data), node);
+  return open_dense(std::move(file), std::move(data), node, names);
 }
 
 }  // namespace
@@ -166,19 +168,19 @@ Match recognise_zarr(const Probe& probe) {
 
 std::shared_ptr<const Store> open_zarr(std::shared_ptr<ByteSource> file,
                                        const OpenOptions& options) {
-  const Hierarchy hierarchy(keys_of(file));
+  const auto hierarchy = std::make_shared<const Hierarchy>(keys_of(file));
   auto [path, parts] = split_slice(options.array);
   std::vector<std::string> all;
   path = checked_path(path);
   if (path.empty() && parts.empty()) {
-    const Listing listing(hierarchy);
+    const Listing listing(*hierarchy);
     const std::string* const only = listing.choices.only();
     if (only == nullptr) fail_choice(*file, listing, {});
     path = *only;
     all = listing.choices.contents();
   }
-  const auto node = hierarchy.find(path);
-  if (!node) fail_choice(*file, Listing(hierarchy), path);
+  const auto node = hierarchy->find(path);
+  if (!node) fail_choice(*file, Listing(*hierarchy), path);
   auto store = open_node(std::move(file), hierarchy, *node, parts);
   store->set_contents(std::move(all));
   return store;

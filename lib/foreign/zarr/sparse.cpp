@@ -43,12 +43,13 @@ bool is_sparse(const Node& group) noexcept {
 }
 
 std::shared_ptr<Store> open_sparse(std::shared_ptr<ByteSource> file, const Hierarchy& hierarchy,
-                                   const Node& group) {
+                                   const Node& group, AxisNames names) {
   static constexpr arrays::Drivers kDrivers("zarr");
   Schema schema;
   schema.storage = Storage::csr;
   schema.attributes = group.for_schema();
   take_shape(group, schema);
+  names.give_to(schema);
   const auto values = open_vector(hierarchy, group, "data");
   schema.value_type = values->type();
   auto matrix = std::make_unique<arrays::SparseArrays>();

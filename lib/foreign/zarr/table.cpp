@@ -9,6 +9,8 @@
 #include "lib/base/utf8.h"
 #include "lib/cells/convert_cells.h"
 #include "lib/foreign/arrays/chunk_blocks.h"
+#include "lib/foreign/arrays/encoding.h"
+#include "lib/object/dictionary.h"
 #include "lib/object/lazy_words.h"
 #include "lib/object/misfit.h"
 
@@ -82,9 +84,64 @@ struct TableState final : DriverState {
   struct Cells {
     Data numbers;  // or
     std::shared_ptr<const LazyWords> words;
+    Data mask = nullptr;  // of numbers that may be missing
   };
   std::vector<Cells> columns;
 };
+
+/// The type in which numbers beside a mask have a mark that none of them is, if there is one.
+ValueType wider(ValueType type) noexcept {
+  switch (type) {
+    case ValueType::u8:
+      return ValueType::u16;
+    case ValueType::u16:
+      return ValueType::u32;
+    case ValueType::u32:
+      return ValueType::u64;
+    case ValueType::i8:
+      return ValueType::i16;
+    case ValueType::i16:
+      return ValueType::i32;
+    case ValueType::i32:
+      return ValueType::i64;
+    default:
+      return type;
+  }
+}
+
+/// Puts the mark of missing cells where the mask is not 0.
+void mark_missing(const Store& store, const Entry& e, const TableState::Cells& column, Range rows,
+                  std::byte* cells) {
+  const Column& described = store.schema().columns[e.pos.cx];
+  const std::uint64_t mark = *described.meaning.missing;
+  const std::size_t size = size_of(e.value_type);
+  Array<std::byte> missing(rows.size());
+  column.mask->read(rows, missing.data());
+  for (std::size_t row = 0; row < missing.size(); ++row, cells += size) {
+    if (missing[row] != std::byte{0}) {
+      store_bits(e.value_type, cells, mark);
+    } else if (load_bits(e.value_type, cells) == mark) {
+      throw Error(Errc::unsupported, column.numbers->path(), std::nullopt,
+                  "row " + std::to_string(rows.begin + row) + " of column " +
+                      shown(described.label) +
+                      " holds the number that marks missing cells when it is read");
+    }
+  }
+}
+
+/// The cells of a column of numbers, in the type of the block.
+Array<std::byte> numbers_of(const Store& store, const Entry& e, const TableState::Cells& column,
+                            Range rows) {
+  const ValueType stored = column.numbers->type();
+  Array<std::byte> cells(rows.size() * size_of(stored));
+  column.numbers->read(rows, cells.data());
+  if (column.mask == nullptr) return cells;
+  Array<std::byte> wide(rows.size() * size_of(e.value_type));
+  convert_cells(stored, cells.data(), size_of(stored), e.value_type, wide.data(),
+                size_of(e.value_type), rows.size());
+  mark_missing(store, e, column, rows, wide.data());
+  return wide;
+}
 
 void read_table(const Store& store, const Entry& e, const Part& part, const Target& out) {
   for (std::uint64_t c = part.cols.begin; c < part.cols.end; ++c) {
@@ -96,8 +153,8 @@ void read_table(const Store& store, const Entry& e, const Part& part, const Targ
       continue;
     }
     const std::size_t size = size_of(e.value_type);
-    Array<std::byte> cells(part.rows.size() * size);
-    column.numbers->read({e.pos.rx + part.rows.begin, e.pos.rx + part.rows.end}, cells.data());
+    const Array<std::byte> cells =
+        numbers_of(store, e, column, {e.pos.rx + part.rows.begin, e.pos.rx + part.rows.end});
     const std::size_t done = convert_cells(e.value_type, cells.data(), size, to.type, to.data,
                                            to.row_step, part.rows.size());
     if (done < part.rows.size()) {
@@ -150,7 +207,10 @@ class TableReader {
     if (!node->is_array) {
       const std::string_view encoding = node->text("encoding-type");
       if (encoding == "categorical") return add_category(*node, std::move(column));
-      if (encoding == "nullable-string-array") return add_masked(*node, std::move(column));
+      if (encoding == "nullable-string-array" || encoding == "nullable-integer" ||
+          encoding == "nullable-boolean") {
+        return add_masked(*node, std::move(column), encoding == "nullable-string-array");
+      }
       return leave_out(name, "its encoding is '" + std::string(encoding) + "'");
     }
     Data data = open_vector(hierarchy_, group_, name);
@@ -176,13 +236,22 @@ class TableReader {
     add_words(rows, std::make_shared<const Categories>(std::move(codes), std::move(words)),
               std::move(column));
   }
-  void add_masked(const Node& node, Column column) {
+  void add_masked(const Node& node, Column column, bool strings) {
     Data values = open_vector(hierarchy_, node, "values");
     Data mask = open_vector(hierarchy_, node, "mask");
     const std::uint64_t rows = values->rows();
-    if (!values->metadata().type.words || !mask->metadata().type.boolean || mask->rows() != rows) {
+    const CellType& type = values->metadata().type;
+    if (type.words != strings || !mask->metadata().type.boolean || mask->rows() != rows) {
       throw Error(Errc::corrupt, node.key, std::nullopt,
-                  "column '" + column.label + "' should have strings, and a mask of as many");
+                  "column '" + column.label + "' should have " + (strings ? "strings" : "numbers") +
+                      ", and a mask of as many");
+    }
+    if (!strings) {
+      column.value_type = type.boolean ? ValueType::u8 : wider(values->type());
+      if (type.boolean) column.meaning.kind = MeaningKind::boolean;
+      column.meaning.missing =
+          type.boolean ? missing_mark(MeaningKind::boolean) : usual_mark(column.value_type);
+      return put(rows, std::move(column), {std::move(values), nullptr, std::move(mask)});
     }
     add_words(rows, std::make_shared<const Strings>(std::move(values), std::move(mask)),
               std::move(column));
@@ -215,6 +284,40 @@ class TableReader {
 
 bool is_table(const Node& group) noexcept {
   return !group.is_array && group.text("encoding-type") == "dataframe";
+}
+
+void AxisNames::give_to(Schema& schema) const {
+  const auto fitting = [](const ReadNames& read, std::uint64_t count) -> ReadNames {
+    if (!read) return nullptr;
+    return [read, count] {
+      auto names = read();
+      return names != nullptr && names->size() == count ? names : nullptr;
+    };
+  };
+  schema.row_names = fitting(rows, schema.rows);
+  schema.col_names = fitting(cols, schema.cols);
+}
+
+AxisNames names_beside(const std::shared_ptr<const Hierarchy>& hierarchy, std::string_view path) {
+  const auto index_of = [&](std::string_view table) -> ReadNames {
+    if (table.empty()) return nullptr;
+    return read_once([hierarchy, table = std::string(table)]() -> std::shared_ptr<const Names> {
+      const auto group = hierarchy->find(table);
+      if (!group || !is_table(*group)) return nullptr;
+      const std::string name(group->text("_index"));
+      auto index =
+          name.empty() ? std::nullopt : hierarchy->find(below(group->path, checked_path(name)));
+      if (!index) return nullptr;
+      const Data words = index->is_array ? open_vector(*hierarchy, *group, name)
+                                         : open_vector(*hierarchy, *index, "values");
+      if (!words->metadata().type.words) return nullptr;
+      NamesBuilder names;
+      for (const std::string& word : words->read_words()) names.add(word);
+      return names.finish();
+    });
+  };
+  const auto tables = arrays::tables_of(path);
+  return {index_of(tables[0]), index_of(tables[1])};
 }
 
 std::shared_ptr<Store> open_table(std::shared_ptr<ByteSource> file, const Hierarchy& hierarchy,
