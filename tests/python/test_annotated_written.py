@@ -132,6 +132,16 @@ def test_every_field_comes_back(tmp_path, ending):
     assert_equal(dp.read_anndata(tmp_path / "again.dds").to_memory(), read)
 
 
+def test_words_and_times_of_each_row(tmp_path):
+    words = np.array([[f"{k}", "x"] for k in range(4)])
+    wanted = anndata.AnnData(np.eye(4, 3), obsm={"w": words, "t": np.array([["2020", "2021"]] * 4, "M8[D]")})
+    dp.write_anndata(tmp_path / "a.dds", wanted)
+    got = dp.read_anndata(tmp_path / "a.dds")
+    for name in ("w", "t"):
+        assert got.obsm[name].dtype == wanted.obsm[name].dtype
+        assert np.array_equal(got.obsm[name], wanted.obsm[name])
+
+
 @pytest.mark.parametrize("form", [sp.csr_matrix, sp.csc_matrix, np.asarray])
 def test_what_anndata_makes_for_its_own_tests(tmp_path, form):
     for shape in ((30, 20), (1, 1)):

@@ -69,6 +69,8 @@ def test_an_index_comes_back(tmp_path, index):
 @pytest.mark.parametrize("value", [
     np.arange(6), np.arange(24.0).reshape(2, 3, 4), np.array(3.5), np.zeros((0, 3)), np.zeros((3, 0)), np.array([True, False]),
     np.ones((2, 2), "f2"), np.array(["a", "", "ccc"]), np.array([["a", "b"]], object), np.array([b"ab", b"c"]),
+    np.array([["a", "b"], ["", "ü"], ["c", "d"]]), np.zeros((3, 0), "U2"), np.array([["2020", "NaT"]], "M8[D]"), np.array("a"),
+    np.array([[[b"a", b"bc"]], [[b"", b"d"]]]),
     np.array(["a", ""], np.dtypes.StringDType()), np.array(["2020", "NaT"], "M8[D]"), np.array([("a", 1.5), ("b", 2.0)], [("x", "U1"), ("y", "f4")]),
 ])  # fmt: skip
 def test_arrays_of_any_shape(tmp_path, value):

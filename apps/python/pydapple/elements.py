@@ -109,8 +109,12 @@ def _array(value: NDArray[Any]) -> tuple[Any, dict[str, Any]]:
     if value.dtype.kind in "iufb":
         flat, shape = _flat(np.asarray(value))
         return _plain(flat), {"form": "array", **_type(value.dtype), **shape}
-    cells = np.empty(value.size, [(_VALUES, "O" if value.dtype.kind == "T" else value.dtype)])
-    cells[_VALUES] = value.reshape(-1)
+    flat, _ = _flat(np.asarray(value))  # one column for each, since rows are those of an axis
+    names = [_VALUES] if value.ndim < 2 else [f"{_VALUES}{k}" for k in range(flat.shape[1])]
+    kind = "O" if value.dtype.kind == "T" else value.dtype
+    cells = np.empty(len(flat), [(name, kind) for name in names])
+    for k, name in enumerate(names):
+        cells[name] = flat[:, k]
     note = {"form": "cells", "dtype": _field_type(value.dtype), "shape": list(value.shape)}
     return cells, note
 
@@ -166,8 +170,11 @@ def _of_frame(member: Frame, note: dict[str, Any]) -> Any:
         for k, name in enumerate(made.dtype.names or ()):
             made[name] = member.read(columns=[k])[member.labels[k]]
         return made.reshape(note["shape"])
-    cells = member[_VALUES]
     kind = np.dtypes.StringDType() if note["dtype"] == "T" else np.dtype(note["dtype"])
-    if kind.kind == "S":
-        cells = np.array([one.encode("utf-8", "surrogateescape") for one in cells], kind)
-    return cells.astype(kind, copy=False).reshape(note["shape"])
+    cells = np.empty((member.shape[0], len(member.columns)), kind)
+    for k, name in enumerate(member.columns):
+        column = member[name]
+        if kind.kind == "S":
+            column = np.array([one.encode("utf-8", "surrogateescape") for one in column], kind)
+        cells[:, k] = column
+    return cells.reshape(note["shape"])

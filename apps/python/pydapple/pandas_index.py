@@ -1,6 +1,6 @@
 """The index of a pandas DataFrame in a file: names of rows, or columns that attributes tell of.
 
-Also that labels of columns were integers, which files keep as text, and what they are called together.
+Also that labels of columns were integers, which files keep as text, and what they are called.
 """
 
 from __future__ import annotations

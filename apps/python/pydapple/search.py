@@ -157,7 +157,7 @@ def value_text(value: Any) -> Any:
 
 
 def _iso(text: str) -> str:
-    """Times of NumPy and pandas as ISO 8601 has them: years of more than four digits with a sign."""
+    """Times of NumPy and pandas as ISO 8601: years of more than four digits have a sign."""
     year, dash, rest = text.lstrip("-").partition("-")
     sign = "-" if text.startswith("-") else "+" if len(year) > 4 else ""
     return f"{sign}{year:0>4}{dash}{rest}"
