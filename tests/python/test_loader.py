@@ -181,3 +181,27 @@ def test_loaders_refuse_what_gives_no_order(data):
                   {"weights": np.ma.masked_all(ROWS)}, {"weights": np.zeros(ROWS)}):  # fmt: skip
         with pytest.raises(dp.Error, match=next(iter(wrong))):
             dp.loader(data[0], **wrong)
+
+
+def test_mistakes_are_told_as_such(data):
+    m, frame, _, kinds, _ = data
+    for wrong, told in (
+        ({"obs": {"kind": kinds}, "columns": ["kin"]}, r"obs= has no column 'kin'; there are 'kind'"),
+        ({"obs": {"kind": kinds}, "columns": "kin"}, "no column 'kin'"),
+        ({"obs": {"kind": kinds}, "stratify": "none"}, "no column 'none'"),
+        ({"obs": frame, "columns": ["none"]}, "no column 'none'"),
+        ({"obs": np.arange(ROWS)}, "obs= is a Frame, a DataFrame, or a mapping"),
+        ({"obs": 3}, "obs= is a Frame, a DataFrame, or a mapping"),
+        ({"obs": {"kind": 5}}, "1 values of 'kind' do not fit"),
+        ({"batch": "x"}, "str"), ({"batch": 2.5}, "float"), ({"ahead": 1.5}, "float"),
+        ({"dtype": "x"}, "'x'"), ({"dtype": "c8"}, "complex64"), ({"dtype": "U3"}, "<U3"),
+    ):  # fmt: skip
+        with pytest.raises(dp.Error, match=told):
+            dp.loader(m, **wrong)
+    loader = dp.loader(m, {"kind": kinds}, columns="kind")
+    assert list(next(iter(loader)).obs) == ["kind"]
+    with pytest.raises(dp.Error, match="zero or more, not -1"):
+        loader.set_epoch(-1)
+    pd = pytest.importorskip("pandas")
+    with pytest.raises(dp.TypeMismatchError, match="a condition picks rows of a frame"):
+        dp.loader(m, pd.DataFrame({"kind": kinds}), rows="kind == 'B'")

@@ -10,8 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _core, fetch, keys
-from .errors import InvalidArgumentError, TypeMismatchError
+from .declared import cell_dtype
+from .errors import AbsentError, InvalidArgumentError, TypeMismatchError
 from .expressions import Condition
+from .frame_columns import each_label
+from .given import name_of
 from .sparse_view import SparseView
 
 if TYPE_CHECKING:
@@ -85,6 +88,9 @@ def loader(
             f"batches are of a Matrix, or of its .sparse, not of a {type(x).__name__}, which may "
             "be obs="
         )
+    batch, ahead = keys.whole(batch), keys.whole(ahead)
+    dtype = None if dtype is None else cell_dtype(dtype)
+    columns = None if columns is None else list(each_label(columns))
     known = _known(x, obs, columns, stratify)
     picked = _picked(rows, obs, len(x))
     shares = None if weights is None else _shares(weights, len(picked))
@@ -97,7 +103,7 @@ def loader(
     if keys.whole(seed) < 0:
         raise InvalidArgumentError(f"seed= is zero or more, not {seed}")
     order = _Order(picked, keys.whole(seed), shuffle, shares, strata)
-    return Loader(x, wanted, order, keys.whole(batch), drop_last, dtype, reuse, ahead)
+    return Loader(x, wanted, order, batch, drop_last, dtype, reuse, ahead)
 
 
 class Loader:
@@ -124,7 +130,10 @@ class Loader:
 
     def set_epoch(self, epoch: int) -> None:
         """The next iteration, and ``loader[k]``, are of this epoch."""
-        self.epoch = keys.whole(epoch)
+        number = keys.whole(epoch)
+        if number < 0:
+            raise InvalidArgumentError(f"an epoch is zero or more, not {epoch}")
+        self.epoch = number
 
     def __getitem__(self, k: int) -> Batch:
         """Batch k of the epoch. Any thread."""
@@ -230,14 +239,33 @@ def _known(
         if columns is not None or stratify is not None:
             raise InvalidArgumentError("columns= and stratify= name columns of obs=: give that")
         return {}
-    names = list(getattr(obs, "columns", obs) if columns is None else columns)
+    labels = _labels(obs)
+    names = list(labels if columns is None else columns)
     if stratify is not None and stratify not in names:
         names.append(stratify)
+    for name in names:
+        if name not in labels:
+            there = ", ".join(repr(label) for label in labels[:20])
+            raise AbsentError(f"obs= has no column {name!r}; there are {there}")
     known = {name: np.asanyarray(obs[name]) for name in names}  # np.asarray drops masks
     for name, values in known.items():
-        if len(values) != len(x):
-            raise InvalidArgumentError(f"{len(values)} values of {name!r} do not fit {len(x)} rows")
+        if values.shape[:1] != (len(x),):
+            count = len(values) if values.ndim else 1
+            raise InvalidArgumentError(f"{count} values of {name!r} do not fit {len(x)} rows")
     return known
+
+
+def _labels(obs: Any) -> list[Any]:
+    """The columns of a frame, a table of another library, or a mapping."""
+    named = getattr(obs, "column_names", None)  # of Arrow, whose `columns` are arrays
+    named = getattr(obs, "columns", None) if named is None else named
+    if named is None and isinstance(obs, Mapping):
+        named = obs
+    if named is None:
+        raise TypeMismatchError(
+            f"obs= is a Frame, a DataFrame, or a mapping from labels to arrays, not {name_of(obs)}"
+        )
+    return list(named)
 
 
 def _picked(rows: Any, obs: Any, extent: int) -> Positions:
@@ -246,7 +274,7 @@ def _picked(rows: Any, obs: Any, extent: int) -> Positions:
     if isinstance(rows, slice):
         return np.arange(*rows.indices(extent), dtype=np.int64)
     if isinstance(rows, (str, Condition)):
-        if not hasattr(obs, "where"):
+        if not hasattr(obs, "count_where"):  # of ours alone
             raise TypeMismatchError("a condition picks rows of a frame, which obs= is not")
         return np.asarray(obs.where(rows), dtype=np.int64)
     return keys.positions(rows, extent, "row")
