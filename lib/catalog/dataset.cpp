@@ -205,7 +205,13 @@ DatasetState append(const std::filesystem::path& folder, const DatasetPart& part
                     const CommitOptions& options) {
   impl::id_of(part.name);  // throws for a name that is none of a part, which is never removed
   detail::Written written{folder, {part}};
-  return written.become([&] { return commit(folder, written.parts, options); });
+  try {
+    return written.become([&] { return commit(folder, written.parts, options); });
+  } catch (const Error& error) {
+    if (error.file() != (folder / part.name).string()) throw;
+    // The part is gone, and nobody knows its name.
+    throw Error(error.code(), folder.string(), std::nullopt, error.detail(), error.option());
+  }
 }
 
 std::filesystem::path latest(const std::filesystem::path& folder) {

@@ -72,8 +72,9 @@ def test_overlaps_and_other_types_are_refused(tmp_path):
 def test_append_takes_a_place_and_removes_what_is_refused(tmp_path):
     dataset.append(tmp_path, CELLS[:, :35], sync=False)
     parts = sorted(tmp_path.glob("part-*"))
-    with pytest.raises(dp.InvalidArgumentError, match="R3"):
+    with pytest.raises(dp.InvalidArgumentError, match="R3") as told:
         dataset.append(tmp_path, CELLS[:, 35:], at=(0, 34), sync=False)
+    assert told.value.file == str(tmp_path)  # not that of the part, which is gone
     with pytest.raises(dp.InvalidArgumentError, match="value type"):
         dataset.append(tmp_path, np.ones((2, 35), dtype="i8"), sync=False)
     assert sorted(tmp_path.glob("part-*")) == parts

@@ -109,6 +109,7 @@ class FrameParts(SearchedFrame):
                 meaning.kind == "duration" and meaning.unit in ("s", "D")):  # fmt: skip
             return
         (stored,) = self._stored_rows([(name, where)], self._picked_rows(rows), 1)
+        assert stored is not None
         try:
             times.in_unit(meaning.to_numpy(stored), "ms")
         except TypeMismatchError as error:

@@ -90,8 +90,8 @@ def loader(
         )
     batch, ahead = keys.whole(batch), keys.whole(ahead)
     dtype = None if dtype is None else cell_dtype(dtype)
-    columns = None if columns is None else list(each_label(columns))
-    known = _known(x, obs, columns, stratify)
+    labels: list[Any] | None = None if columns is None else list(each_label(columns))
+    known = _known(x, obs, labels, stratify)
     picked = _picked(rows, obs, len(x))
     shares = None if weights is None else _shares(weights, len(picked))
     if shares is not None and (stratify is not None or not shuffle):
@@ -99,7 +99,7 @@ def loader(
     if batch < 1 or ahead < 0:
         raise InvalidArgumentError("a batch has one row or more, and ahead= is not negative")
     strata = None if stratify is None else _codes(known[stratify][picked])
-    wanted = known if columns is None else {name: known[name] for name in columns}
+    wanted = known if labels is None else {name: known[name] for name in labels}
     if keys.whole(seed) < 0:
         raise InvalidArgumentError(f"seed= is zero or more, not {seed}")
     order = _Order(picked, keys.whole(seed), shuffle, shares, strata)
