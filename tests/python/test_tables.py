@@ -23,20 +23,12 @@ def test_objects_of_one_kind_are_stored_and_others_refused(there):
         "spans": [dt.timedelta(1), None], "none": [None, None], "floats": np.array([1.5, np.nan], object),
         "masked": np.ma.array([1, 2], mask=[False, True]), "strings": np.array(["p", "q"], "T"),
     }  # fmt: skip
-    f = there(
-        {
-            label: np.array(v, object) if isinstance(v, list) else v
-            for label, v in columns.items()
-        }
-    )
+    f = there({label: np.array(v, object) if isinstance(v, list) else v for label, v in columns.items()})
     assert f["text"].tolist() == ["a", None] and f["bytes"].tolist() == ["a", "b"]
     assert f["flags"].tolist() == [True, None] and f["ints"].tolist() == [1, None]
     assert f["dates"].tolist() == [dt.date(2024, 1, 1), None]
     assert f["times"].tolist()[0] == dt.datetime(2024, 1, 1, 1)
-    assert (
-        f["zoned"].tolist()[0] == dt.datetime(2023, 12, 31, 23)
-        and f.meanings["zoned"].zone == "+02:00"
-    )
+    assert f["zoned"].tolist()[0] == dt.datetime(2023, 12, 31, 23) and f.meanings["zoned"].zone == "+02:00"
     assert f["none"].tolist() == [None, None] and f["masked"].tolist() == [1, None]
     assert f["fixed"].tolist() == ["x", ""] and f["strings"].tolist() == ["p", "q"]
     assert f.to_pandas()["zoned"].dt.hour.tolist()[0] == 1
@@ -47,29 +39,13 @@ def test_objects_of_one_kind_are_stored_and_others_refused(there):
 
 
 def test_numbers_among_objects_are_exact_or_refused(there):
-    for given, dtype in (
-        ([2**64 - 1, 0], "u8"),
-        ([2**53 + 1, -1], "i8"),
-        ([1, 0.5], "f8"),
-    ):
+    for given, dtype in (([2**64 - 1, 0], "u8"), ([2**53 + 1, -1], "i8"), ([1, 0.5], "f8")):
         for column in (given, np.array(given, object)):
             f = there({"a": column})
             assert f["a"].dtype == dtype and f["a"].tolist() == given
-    assert there({"a": np.array([2**64 - 1, None], object)})["a"].tolist() == [
-        2**64 - 1,
-        None,
-    ]
-    assert (
-        there({"a": [1, np.nan]})["a"].tolist()[0] == 1
-        and there({"a": [1, np.nan]}).meanings["a"].missing is None
-    )
-    for wrong in (
-        [2**53 + 1, 0.5],
-        [2**63, -1],
-        [1, 2**70],
-        [0.5, 2**64 + 1],
-        [np.int64(2**53 + 1), 0.5],
-    ):
+    assert there({"a": np.array([2**64 - 1, None], object)})["a"].tolist() == [2**64 - 1, None]
+    assert there({"a": [1, np.nan]})["a"].tolist()[0] == 1 and there({"a": [1, np.nan]}).meanings["a"].missing is None
+    for wrong in ([2**53 + 1, 0.5], [2**63, -1], [1, 2**70], [0.5, 2**64 + 1], [np.int64(2**53 + 1), 0.5]):
         for column in (wrong, np.array(wrong, object)):
             with pytest.raises(dp.Error, match=r"column 'a'.*holds"):
                 there({"a": column})
@@ -85,17 +61,10 @@ def test_lists_do_not_become_text_beside_text(there):
 
 def test_nanoseconds_of_pandas_objects_are_kept(there):
     stamp, span = pd.Timestamp("2020-01-01T00:00:00.123456789"), pd.Timedelta(1, "ns")
-    objects = {
-        "t": [stamp, None],
-        "z": [stamp.tz_localize("Europe/Berlin"), None],
-        "d": [span, None],
-    }
+    objects = {"t": [stamp, None], "z": [stamp.tz_localize("Europe/Berlin"), None], "d": [span, None]}
     f = there({label: np.array(column, object) for label, column in objects.items()})
     assert f["t"].tolist() == [stamp.value, None] and f["d"].tolist() == [1, None]
-    assert (
-        f.meanings["z"].zone == "Europe/Berlin"
-        and f.to_pandas()["z"][0] == objects["z"][0]
-    )
+    assert f.meanings["z"].zone == "Europe/Berlin" and f.to_pandas()["z"][0] == objects["z"][0]
 
 
 def test_arrays_of_other_libraries_keep_what_they_are(there):
@@ -120,10 +89,7 @@ def test_time_zones_are_stored_by_a_name_that_others_know(there):
     }  # fmt: skip
     for name, zone in known.items():
         f = there(pd.DataFrame({"t": stamps.dt.tz_localize(zone)}))
-        assert (
-            f.meanings["t"].zone == name
-            and f.to_pandas()["t"][0] == stamps.dt.tz_localize(zone)[0]
-        )
+        assert f.meanings["t"].zone == name and f.to_pandas()["t"][0] == stamps.dt.tz_localize(zone)[0]
 
     class Nowhere(dt.tzinfo):
         def utcoffset(self, time):
@@ -142,9 +108,7 @@ def test_an_index_that_only_tells_which_rows_were_kept_is_left_out(there):
 def test_an_index_named_as_a_column_is_is_kept_beside_it(there):
     columns = {"a": [1, 2], "__index_level_0__": [3, 4]}
     one = pd.DataFrame(columns, index=pd.Index([5.0, 6.0], name="a"))
-    two = pd.DataFrame(
-        columns, index=pd.MultiIndex.from_arrays([[7, 8], ["x", "y"]], names=["b", "b"])
-    )
+    two = pd.DataFrame(columns, index=pd.MultiIndex.from_arrays([[7, 8], ["x", "y"]], names=["b", "b"]))
     for t in (one, two):
         f = there(t)
         assert f["a"].tolist() == [1, 2] and f.labels == f.columns
@@ -153,12 +117,7 @@ def test_an_index_named_as_a_column_is_is_kept_beside_it(there):
 
 def test_labels_that_are_integers_are_kept(there, tmp_path):
     cells = np.arange(12).reshape(2, 6)
-    for labels in (
-        range(6),
-        [5, 3, -2, 0, 10, 2**40],
-        ["a", 0, "b", 1, "00", "1.5"],
-        [0, 0, 1, 1, 2, 2],
-    ):
+    for labels in (range(6), [5, 3, -2, 0, 10, 2**40], ["a", 0, "b", 1, "00", "1.5"], [0, 0, 1, 1, 2, 2]):
         t = pd.DataFrame(cells, columns=labels)
         f = there(t, attrs={"unit": "mm"})
         assert f.labels == tuple(map(str, labels)) and f.attrs["unit"] == "mm"
@@ -174,14 +133,7 @@ def test_labels_that_are_integers_are_kept(there, tmp_path):
     texts = f.to_pandas().rename(columns=str)
     pd.testing.assert_frame_equal(there(texts).to_pandas(), texts)
     dp.convert(there(t), tmp_path / "t.parquet", overwrite=True)
-    assert pd.read_parquet(tmp_path / "t.parquet").columns.tolist() == [
-        5,
-        3,
-        -2,
-        0,
-        10,
-        7,
-    ]
+    assert pd.read_parquet(tmp_path / "t.parquet").columns.tolist() == [5, 3, -2, 0, 10, 7]
     t.to_parquet(tmp_path / "pandas.parquet")
     dp.convert(tmp_path / "pandas.parquet", tmp_path / "pandas.dbdf")
     pd.testing.assert_frame_equal(dp.open(tmp_path / "pandas.dbdf").to_pandas(), t)
@@ -189,9 +141,7 @@ def test_labels_that_are_integers_are_kept(there, tmp_path):
 
 def test_labels_and_names_of_an_index_that_become_str_are_told(there):
     for labels in ([0, "0"], [1.5, "a"], [True, "a"], [("a", 1), ("a", 2)], [2**70, 1]):
-        t = pd.DataFrame(
-            [[1, 2]], columns=pd.Index(labels, dtype=object, tupleize_cols=False)
-        )
+        t = pd.DataFrame([[1, 2]], columns=pd.Index(labels, dtype=object, tupleize_cols=False))
         with pytest.warns(UserWarning, match="labels of columns become str"):
             assert there(t).labels == tuple(map(str, labels))
     with pytest.warns(UserWarning, match=r"name of the index becomes a str: 1\.5"):
@@ -224,15 +174,8 @@ def test_what_the_labels_of_columns_are_called_is_kept(there, tmp_path):
 
 
 def test_names_of_an_index_that_are_integers_are_kept(there, tmp_path):
-    words, levels = (
-        pd.Index(["x", "y"]),
-        pd.MultiIndex.from_arrays([[7, 8], ["x", "y"]]),
-    )
-    for index in (
-        words.rename(0),
-        pd.Index([7.5, 8.5], name=np.int64(3)),
-        levels.rename([0, "a"]),
-    ):
+    words, levels = pd.Index(["x", "y"]), pd.MultiIndex.from_arrays([[7, 8], ["x", "y"]])
+    for index in (words.rename(0), pd.Index([7.5, 8.5], name=np.int64(3)), levels.rename([0, "a"])):
         t = pd.DataFrame([[1, 2], [3, 4]], index=index)
         f = there(t)
         made = f.to_pandas()
@@ -252,13 +195,8 @@ def test_some_columns_keep_the_index(there):
         f = there(t)
         for rows in (slice(None), [2, 0], slice(0, 0)):
             for wanted in (["a"], ["b", "a"], "b"):
-                got, want = (
-                    f.to_pandas(rows, wanted),
-                    t.iloc[rows][[wanted] if wanted == "b" else wanted],
-                )
-                pd.testing.assert_frame_equal(
-                    got, want, check_freq=False, check_index_type=False
-                )
+                got, want = f.to_pandas(rows, wanted), t.iloc[rows][[wanted] if wanted == "b" else wanted]
+                pd.testing.assert_frame_equal(got, want, check_freq=False, check_index_type=False)
 
 
 def test_series_with_different_indexes_are_not_put_side_by_side(there):
