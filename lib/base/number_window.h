@@ -117,6 +117,30 @@ struct PlainNumber {
   std::uint64_t places() const noexcept { return length - point - has_point(); }
 };
 
+/// The plain number that `size` characters at `p` are, in a text that ends at `end`; none when they
+/// are no such number, are many, or are close to the end, and on processors other than x86-64.
+inline PlainNumber plain_number(const char* p, std::uint64_t size, const char* end) noexcept {
+  PlainNumber number;
+#if defined(__SSE2__)
+  if (size >= 32 || end - p < 64) return number;
+  std::uint64_t digits = 0;
+  for (std::uint64_t i = 0; i < size; i += 16) {
+    const __m128i sixteen = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p + i));
+    const __m128i value = _mm_sub_epi8(sixteen, _mm_set1_epi8('0'));
+    const __m128i digit = _mm_cmpeq_epi8(_mm_min_epu8(value, _mm_set1_epi8(9)), value);
+    digits |= static_cast<std::uint64_t>(static_cast<std::uint32_t>(_mm_movemask_epi8(digit))) << i;
+  }
+  number.minus = *p == '-' ? 1 : 0;
+  const std::uint64_t others = ~digits & ((std::uint64_t{1} << size) - 1) & ~number.minus;
+  number.point = others == 0 ? size : static_cast<std::uint64_t>(__builtin_ctzll(others));
+  const bool none = (others & (others - 1)) != 0 || (others != 0 && p[number.point] != '.');
+  if (!none && size > number.minus + (others != 0)) number.length = size;
+#else
+  static_cast<void>(p), static_cast<void>(size), static_cast<void>(end);
+#endif
+  return number;
+}
+
 /// Finds where plain numbers end. Classifies 64 characters at once, so that parsing one number does
 /// not wait for the previous one: a third faster than character by character. Finds nothing on
 /// processors other than x86-64. Not thread-safe.

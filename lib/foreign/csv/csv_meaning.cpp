@@ -15,23 +15,36 @@ namespace {
 /// Words that appear this often on average make a category, others a text.
 constexpr std::uint64_t kRepeats = 2;
 
+bool has_doubled_quotes(const Field& field) noexcept {
+  return field.quoted && field.text.find('"') != field.text.npos;
+}
+
 /// The field's text. Most fields need no copy.
 std::string_view word_of(const Field& field, std::string& scratch) {
-  if (!field.doubled) return field.text;
+  if (!has_doubled_quotes(field)) return field.text;
   scratch = unquoted(field);
   return scratch;
+}
+
+/// Surely all units can express it.
+bool is_near(const TimePoint& time) noexcept {
+  constexpr std::int64_t kSoon = 9'000'000'000;  // seconds around 1970
+  return time.seconds > -kSoon && time.seconds < kSoon;
 }
 
 }  // namespace
 
 std::optional<std::uint64_t> truth_of(std::string_view text) noexcept {
   constexpr std::uint32_t kLower = 0x20202020, kTrue = 0x65757274, kFals = 0x736c6166;
-  if (text.size() != 4 && text.size() != 5) return std::nullopt;
-  const auto four = load_le<std::uint32_t>(reinterpret_cast<const std::byte*>(text.data()));
-  if (text.size() == 4)
-    return (four | kLower) == kTrue ? std::optional<std::uint64_t>(1) : std::nullopt;
-  return (four | kLower) == kFals && (text[4] | 0x20) == 'e' ? std::optional<std::uint64_t>(0)
-                                                             : std::nullopt;
+  const std::size_t n = text.size();
+  if (n != 4 && n != 5) return std::nullopt;
+  // Without a branch on the value, which no processor could foresee.
+  const std::uint32_t four =
+      load_le<std::uint32_t>(reinterpret_cast<const std::byte*>(text.data())) | kLower;
+  const unsigned truth = four == kTrue ? 1 : 0, falsity = four == kFals ? 1 : 0;
+  const unsigned last = (text.back() | 0x20) == 'e' ? 1 : 0;
+  if (((truth & (n == 4)) | (falsity & (n == 5) & last)) == 0) return std::nullopt;
+  return truth;
 }
 
 ValueType stored_type(const Meaning& meaning) noexcept {
@@ -51,20 +64,61 @@ void ColumnGuess::expect_words() noexcept {
   if (!wanted_) boolean_ = time_ = false;
 }
 
+std::size_t ColumnGuess::see(const FieldColumn& fields, const MissingWords& missing,
+                             ColumnCells& cells) {
+  for (std::size_t i = 0; i < fields.n; ++i) {
+    std::size_t usual = 0;
+    if (has_words()) {
+      usual = recent_.find(fields.after(i), cells.room());
+      values_ += usual - std::count(cells.room(), cells.room() + usual, 0);
+    } else if (missing.more().empty() && (boolean_ ? !time_ : time_ && values_ > 0)) {
+      usual = boolean_ ? see_truths(fields.after(i), cells.room())
+                       : see_times(fields.after(i), cells.room());
+      values_ += usual;
+    }
+    cells.took(usual, false);
+    i += usual;
+    if (i < fields.n && !see_other(fields[i], missing, cells)) return i;
+  }
+  return fields.n;
+}
+
+/// Takes truth values without blanks around them, up to another field; returns how many.
+std::size_t ColumnGuess::see_truths(const FieldColumn& fields, std::uint64_t* cells) noexcept {
+  std::size_t i = 0;
+  for (; i < fields.n; ++i) {
+    const auto truth = truth_of(fields[i].text);
+    if (!truth) break;
+    cells[i] = *truth;
+  }
+  return i;
+}
+
+/// The same of times that change nothing of what is known. REQUIRES that there was one.
+std::size_t ColumnGuess::see_times(const FieldColumn& fields, std::uint64_t* cells) const noexcept {
+  std::size_t i = 0;
+  for (; i < fields.n; ++i) {
+    const auto time = read_time(fields[i].text);
+    if (!time || time->has_zone != zoned_ || unit_of(*time) > unit_ || !is_near(*time)) break;
+    cells[i] = std::bit_cast<std::uint64_t>(ticks_of(*time, unit_).value_or(0));
+  }
+  return i;
+}
+
 /// REQUIRES that it is none of the recent words.
-bool ColumnGuess::see_other(const Field& field, const MissingWords& missing, ColumnCells* cells) {
+bool ColumnGuess::see_other(const Field& field, const MissingWords& missing, ColumnCells& cells) {
   const bool unsure = !has_words() && missing.may_be_missing(field);
   if (unsure || missing.has(field)) {
     (unsure ? unsure_ : missing_) += 1;
     if (has_words()) recent_.put(field, 0);
-    if (cells != nullptr) cells->put_missing();
+    cells.put_missing();
     return true;
   }
   ++values_;
   if (!has_words()) {
     const std::uint64_t bits = see_value(trimmed(field.text));
     if (!has_words()) {
-      if (cells != nullptr) cells->put(bits);
+      cells.put(bits);
       return true;
     }
     if (wanted_) return false;
@@ -75,26 +129,27 @@ bool ColumnGuess::see_other(const Field& field, const MissingWords& missing, Col
 }
 
 /// A word. In a large table, it waits until its place has been loaded.
-void ColumnGuess::collect(const Field& field, ColumnCells* cells) {
-  if (field.doubled || words_->size() < kLargeTable) {
-    if (field.doubled) add_pending(cells);
+void ColumnGuess::collect(const Field& field, ColumnCells& cells) {
+  const bool doubled = has_doubled_quotes(field);
+  if (doubled || words_->size() < kLargeTable) {
+    if (doubled) add_pending(cells);
     const std::uint32_t code = words_->add(word_of(field, scratch_));
     recent_.put(field, code);
-    if (cells != nullptr) cells->put(code);
+    cells.put(code);
     return;
   }
   const std::uint32_t tag = word_tag(field.text);
   words_->prefetch(tag);
-  pending_[waiting_++] = {field, tag, cells != nullptr ? cells->size() : 0};
-  if (cells != nullptr) cells->put(0);
+  pending_[waiting_++] = {field, tag, cells.size()};
+  cells.put(0);
   if (waiting_ == kPending) add_pending(cells);
 }
 
-void ColumnGuess::add_pending(ColumnCells* cells) {
+void ColumnGuess::add_pending(ColumnCells& cells) {
   for (std::size_t i = 0; i < waiting_; ++i) {
     const std::uint32_t code = words_->add(pending_[i].field.text, pending_[i].tag);
     recent_.put(pending_[i].field, code);
-    if (cells != nullptr) cells->set(pending_[i].cell, code);
+    cells.set(pending_[i].cell, code);
   }
   waiting_ = 0;
 }
@@ -183,9 +238,7 @@ std::uint64_t ColumnGuess::see_time(std::string_view text) noexcept {
   if (!time_) return 0;
   zoned_ = time->has_zone;
   unit_ = std::max(unit_, unit_of(*time));
-  constexpr std::int64_t kSoon = 9'000'000'000;  // seconds around 1970 that surely can
-  const bool near = time->seconds > -kSoon && time->seconds < kSoon;
-  in_nanoseconds_ = in_nanoseconds_ && (near || ticks_of(*time, TimeUnit::nanosecond));
+  in_nanoseconds_ = in_nanoseconds_ && (is_near(*time) || ticks_of(*time, TimeUnit::nanosecond));
   return std::bit_cast<std::uint64_t>(ticks_of(*time, unit_).value_or(0));
 }
 

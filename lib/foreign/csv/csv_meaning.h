@@ -40,17 +40,11 @@ class ColumnGuess {
   /// other things.
   void expect_words() noexcept;
 
-  /// Takes a field; its cell goes to `cells` unless that is null. False when the field is none that
-  /// the column must hold.
-  bool see(const Field& field, const MissingWords& missing, ColumnCells* cells) {
-    const std::uint64_t* const code = has_words() ? recent_.find(field) : nullptr;
-    if (code == nullptr) return see_other(field, missing, cells);
-    values_ += *code != 0 ? 1 : 0;
-    if (cells != nullptr) cells->put(*code);
-    return true;
-  }
+  /// Takes fields, up to one that the column must not hold; returns how many. Their cells go to
+  /// `cells`, which has room.
+  std::size_t see(const FieldColumn& fields, const MissingWords& missing, ColumnCells& cells);
   /// Looks up the words that wait for that. Call before the cells are used.
-  void add_pending(ColumnCells* cells);
+  void add_pending(ColumnCells& cells);
   /// Takes note of fields that were not shown: `n` numbers, and `unsure` ones that are missing
   /// unless the column is of words; and whether others were missing.
   void skip(std::uint64_t n, std::uint64_t unsure, bool missing) noexcept;
@@ -71,10 +65,12 @@ class ColumnGuess {
   bool is_time() const noexcept {
     return time_ && (unit_ < TimeUnit::nanosecond || in_nanoseconds_);
   }
-  bool see_other(const Field& field, const MissingWords& missing, ColumnCells* cells);
+  static std::size_t see_truths(const FieldColumn& fields, std::uint64_t* cells) noexcept;
+  std::size_t see_times(const FieldColumn& fields, std::uint64_t* cells) const noexcept;
+  bool see_other(const Field& field, const MissingWords& missing, ColumnCells& cells);
   void narrow(const ColumnGuess& later) noexcept;
   void settle() noexcept;
-  void collect(const Field& field, ColumnCells* cells);
+  void collect(const Field& field, ColumnCells& cells);
   std::uint64_t see_value(std::string_view text) noexcept;
   std::uint64_t see_time(std::string_view text) noexcept;
   std::uint64_t see_duration(std::string_view text) noexcept;

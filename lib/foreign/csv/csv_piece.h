@@ -2,13 +2,11 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <vector>
 
-#include "lib/base/number_window.h"
+#include "lib/foreign/csv/csv_rows.h"
 #include "lib/foreign/csv/csv_scan.h"
-#include "lib/foreign/csv/field_window.h"
 
 namespace dapple::detail::csv {
 
@@ -16,16 +14,16 @@ namespace dapple::detail::csv {
 /// last.
 class Columns {
  public:
-  /// No rows yet. Without a plan, nothing is known of the columns, and no cells are kept.
+  /// No rows yet. Without a plan, nothing is known of the columns, and their cells are of no use.
   Columns(const ScanInput& input, const Plan* plan);
 
   /// True for a column that may be one of numbers only: `see` takes the fields of the others.
   bool is_number(std::size_t col) const noexcept { return guesses_[col] == nullptr; }
-  /// Takes a field, in any column; `row` counts from the first. False when the column must not
-  /// hold such a field.
-  bool see(std::size_t col, const Field& field, std::uint64_t row) {
-    if (is_number(col)) describe(col, row);
-    return guesses_[col]->see(field, missing_, cells_of(col));
+  /// Takes fields, in any column, up to one that it must not hold; returns how many. `row` is that
+  /// of the first.
+  std::size_t see(std::size_t col, const FieldColumn& fields, std::uint64_t row) {
+    describe(col, row);
+    return guesses_[col]->see(fields, missing_, cells_[col]);
   }
   void see_missing(std::size_t col) noexcept { ++counts_[col].missing; }
   /// `unsure`: it is missing, or a word if the column is one of words.
@@ -37,14 +35,10 @@ class Columns {
   void add_rows(std::uint64_t n);
   std::uint64_t rows() const noexcept { return rows_; }
 
-  /// Where the cells of a column go; null when they are not kept.
-  ColumnCells* cells_of(std::size_t col) noexcept {
-    return cells_.empty() ? nullptr : &cells_[col];
-  }
   std::vector<ColumnCells>& cells() noexcept { return cells_; }
   void clear_cells() noexcept;
-  /// From now on no cells are kept.
-  void drop_cells() noexcept { cells_.clear(); }
+  /// From now on the cells are of no use.
+  void drop_cells() { cells_.assign(cells_.size(), ColumnCells()); }
   /// True while the columns are what the plan says.
   bool fits(const Plan& plan) const noexcept;
 
@@ -73,7 +67,7 @@ class Columns {
   /// Of columns whose fields are shown to it; null for the others, which may be very many.
   std::vector<std::unique_ptr<ColumnGuess>> guesses_;
   std::vector<Counts> counts_;
-  std::vector<ColumnCells> cells_;  // of all columns, or none
+  std::vector<ColumnCells> cells_;
   std::uint64_t rows_ = 0;
 };
 
@@ -88,9 +82,6 @@ struct Piece {
   Seen seen;
 };
 
-/// Integers of this many digits are held by i64, u64 and f64.
-inline constexpr int kFewDigits = 15;
-
 class PieceScanner {
  public:
   explicit PieceScanner(const ScanInput& input);
@@ -101,36 +92,31 @@ class PieceScanner {
 
  private:
   std::uint64_t offset(const char* p) const { return static_cast<std::uint64_t>(p - in_.base); }
-  std::uint64_t line() const { return piece_->first_line + piece_->lines; }
-  std::uint64_t row_number() const { return columns_->rows() + piece_->rows.size() - 1; }
+  std::uint64_t line() const { return piece_->first_line + piece_->lines + row_; }
+  /// Rows before this one.
+  std::uint64_t row_number() const { return columns_->rows() + piece_->rows.size() + row_; }
   Place place(const char* p, std::size_t col) const;
-  void require_only_blank_lines(const char* p) const;
-  [[noreturn]] void fail_fields(const char* p, std::uint64_t line, std::uint64_t count) const;
+  [[noreturn]] void fail_row(const RowTable::Fault& fault) const;
 
-  const char* row(const char* start);
-  const char* field(const char* p, std::size_t c);
-  bool is_missing_number(const char* p);
-  const char* described_field(const char* p, std::size_t c);
-  const char* unusual_field(const char* p, std::size_t c);
-  void note_number(const char* p, const PlainNumber& number, std::size_t c);
-  void note_float(const char* p, std::size_t c, std::uint16_t what);
-  void note_integer(const char* p, const char* end, std::size_t c);
-  void put_plain(const char* p, const PlainNumber& number, std::size_t c);
-  void put_number(const char* p, const char* end, std::size_t c);
-  void put_given(const char* p, const char* end, std::size_t c, ColumnCells& cells);
-  void put_missing(std::size_t c);
-  void note_first(NumbersAt& numbers, const char* p, const char* end, std::size_t c);
-  void note_padding(const char* digits, const char* end, std::size_t c);
+  void take_rows();
+  void take_column(std::size_t c, std::size_t rows);
+  void take_numbers(std::size_t c, std::size_t rows);
+  void take_plain_numbers(std::size_t c, std::size_t rows);
+  void take_number(std::size_t c);
+  void note_number(const char* p, std::string_view number, std::size_t c);
+  void note_integer(std::string_view number, std::size_t c);
+  void put_number(std::string_view number, std::size_t c);
+  void put_given(std::string_view number, std::size_t c, ColumnCells& cells);
+  void note_first(NumbersAt& numbers, std::string_view number, std::size_t c);
 
   const ScanInput& in_;
   const char* const end_;
-  NumberWindow numbers_;
-  FieldWindow fields_;
-  const char delimiter_;
+  RowTable table_;
   std::string scratch_;
   std::vector<std::uint8_t> whole_;  // columns given as integers
   Piece* piece_ = nullptr;           // that is being scanned,
   Columns* columns_ = nullptr;       // and what is seen in it
+  std::size_t row_ = 0;              // of the table
 };
 
 }  // namespace dapple::detail::csv

@@ -51,12 +51,31 @@ bool Dialect::only_blanks(const char* p, const char* end) const noexcept {
 }
 
 bool Dialect::is_number(std::string_view trimmed_text) const {
-  if (decimal != '.' && trimmed_text.find('.') != trimmed_text.npos) return false;
-  std::string scratch;
-  const std::string_view text = with_point(trimmed_text, scratch);
-  double ignored = 0;
-  const NumberText number = read_number(text.data(), text.data() + text.size(), ignored);
-  return number.end == text.data() + text.size() && number.error != NumberError::no_number;
+  const char* p = trimmed_text.data();
+  const char* const end = p + trimmed_text.size();
+  const auto skip_sign = [&] { p += p != end && (*p == '-' || *p == '+'); };
+  const auto skip_digits = [&] {
+    const char* const start = p;
+    while (p != end && is_digit(*p)) ++p;
+    return p != start;
+  };
+  skip_sign();
+  bool number = skip_digits();
+  if (p != end && *p == decimal) {
+    ++p;
+    number = skip_digits() || number;
+  }
+  if (!number) {  // nan, inf or none
+    double ignored = 0;
+    const NumberText word = read_number(trimmed_text.data(), end, ignored);
+    return word.error == NumberError::none && word.end == end && p != end && *p != '.';
+  }
+  if (p != end && (*p == 'e' || *p == 'E')) {
+    ++p;
+    skip_sign();
+    if (!skip_digits()) return false;
+  }
+  return p == end;
 }
 
 std::string_view Dialect::with_point(std::string_view number, std::string& scratch) const {
@@ -74,7 +93,10 @@ std::uint64_t count_lines(const char* p, const char* end) noexcept {
 }
 
 std::optional<Field> find_field(const char* p, const char* end, char delimiter) noexcept {
-  return FieldWindow(end, delimiter).field(p);
+  FieldWindow window(end, delimiter);
+  window.seek(p);
+  const char* const stop = window.end_of(p);
+  return stop != nullptr ? std::optional(field_at(p, stop)) : std::nullopt;
 }
 
 std::string unquoted(const Field& field) {
@@ -127,8 +149,7 @@ void fail_field(const Place& place, const char* field, const char* end, const Di
   const bool whole = !is_float(type);
   const std::optional<Field> at = find_field(field, end, dialect.delimiter);
   if (!at) {
-    bool doubled = false;
-    const char* const quote = FieldWindow(end, dialect.delimiter).closing_quote(field + 1, doubled);
+    const char* const quote = FieldWindow(end, dialect.delimiter).closing_quote(field + 1);
     const bool open = quote == end;
     const char* const from = open ? field : quote + 1;
     const auto length = static_cast<std::size_t>(std::min<std::ptrdiff_t>(end - from, 64));

@@ -70,12 +70,30 @@ struct Field {
   std::string_view text;  // without the quotes around it; doubled quotes still doubled
   const char* end;        // the delimiter or line end after it
   bool quoted = false;
-  bool doubled = false;  // there are doubled quotes in it
 };
+
+/// The field from `p` to `end`, where it ends as `find_field` says.
+inline Field field_at(const char* p, const char* end) noexcept {
+  const std::size_t quote = p != end && *p == '"' ? 1 : 0;
+  return {{p + quote, static_cast<std::size_t>(end - p) - 2 * quote}, end, quote != 0};
+}
 
 /// The field that starts at `p`. A quoted one (RFC 4180) may hold delimiters and line ends;
 /// nothing when its closing quote is missing or is not the field's last character.
 std::optional<Field> find_field(const char* p, const char* end, char delimiter) noexcept;
+
+/// The fields of a column in some consecutive rows.
+struct FieldColumn {
+  const char* const* at;  // where the first starts; then where what is after its end does
+  std::size_t step;       // to that of the next row
+  std::size_t n;
+
+  Field operator[](std::size_t i) const noexcept {
+    return field_at(at[i * step], at[i * step + 1] - 1);
+  }
+  /// Those after the first `i`.
+  FieldColumn after(std::size_t i) const noexcept { return {at + i * step, step, n - i}; }
+};
 
 /// The field's text with doubled quotes made single.
 std::string unquoted(const Field& field);

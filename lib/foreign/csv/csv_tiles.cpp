@@ -49,6 +49,7 @@ Tiles::Tiles(texts::Import& import, const ScanInput& input, const Plan& plan)
       in_(input),
       plan_(plan),
       tile_rows_(default_tile(kManyRows, input.cols()).rows),
+      types_(input.cols()),
       integers_(input.cols()),
       floats_(input.cols()) {
   for (std::size_t c = 0; c < input.cols(); ++c) cells_.emplace_back(plan.columns[c].as());
@@ -91,7 +92,7 @@ void Tiles::start() {
   writer_ = &import_.start(std::move(schema), tile);
 }
 
-/// Makes the type of a column's cells final, and marks the missing ones.
+/// Marks the missing cells of a column, and tells the type that all are put as.
 void Tiles::settle(std::size_t col) {
   ColumnCells& cells = cells_[col];
   const ColumnPlan& plan = plan_.columns[col];
@@ -102,6 +103,7 @@ void Tiles::settle(std::size_t col) {
     for (const std::uint32_t i : cells.missing()) cells.set(i, mark);
   }
   if (number) (cells.as() == ColumnCells::As::floats ? floats_ : integers_)[col] = true;
+  types_[col] = type_of(col);
 }
 
 /// What the cells of a settled column are put as.
@@ -120,12 +122,12 @@ ValueType Tiles::type_of(std::size_t col) const {
 /// The type that all columns of a matrix are put as.
 ValueType Tiles::common_type() const {
   bool large = false;
-  for (std::size_t c = 0; c < cells_.size(); ++c) large = large || type_of(c) == ValueType::u64;
+  for (std::size_t c = 0; c < cells_.size(); ++c) large = large || types_[c] == ValueType::u64;
   std::vector<ValueType> types;
   for (std::size_t c = 0; c < cells_.size(); ++c) {
     // Beside integers that only u64 holds, those that are not negative are of that type, too.
     const bool fits = large && !in_.given[c] && !cells_[c].negative();
-    const ValueType type = fits && type_of(c) == ValueType::i64 ? ValueType::u64 : type_of(c);
+    const ValueType type = fits && types_[c] == ValueType::i64 ? ValueType::u64 : types_[c];
     if (std::find(types.begin(), types.end(), type) == types.end()) types.push_back(type);
   }
   return type_that_holds(types).value_or(ValueType::f64);
@@ -141,8 +143,8 @@ void Tiles::put() {
   }
   for (const Range& strip : writer_->column_strips()) {
     for (std::uint64_t begin = strip.begin, end; begin < strip.end; begin = end) {
-      const ValueType type = type_of(begin);
-      for (end = begin + 1; end < strip.end && type_of(end) == type;) ++end;
+      const ValueType type = types_[begin];
+      for (end = begin + 1; end < strip.end && types_[end] == type;) ++end;
       put_run({begin, end}, type);
     }
   }
@@ -153,7 +155,7 @@ void Tiles::put_run(Range cols, ValueType type) {
   const std::size_t size = size_of(type), step = cols.size() * size;
   memory_.resize(rows() * step);
   for (std::uint64_t c = cols.begin; c < cols.end; ++c) {
-    gather(c, type_of(c), type, memory_.data() + (c - cols.begin) * size, step);
+    gather(c, types_[c], type, memory_.data() + (c - cols.begin) * size, step);
     writer_->declare(c, type);
   }
   writer_->put({first_row_, cols.begin}, {memory_.data(), type, static_cast<std::uint32_t>(rows()),

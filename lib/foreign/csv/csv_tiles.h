@@ -48,6 +48,7 @@ class Tiles {
   std::uint64_t first_row_ = 0;         // of this row of tiles,
   std::vector<std::uint64_t> offsets_;  // and where its rows are
   std::vector<ColumnCells> cells_;
+  std::vector<ValueType> types_;  // that they are put as
   std::vector<bool> integers_, floats_;
   std::vector<std::byte> memory_;
 };

@@ -5,8 +5,9 @@
 #include <emmintrin.h>
 #endif
 
+#include <algorithm>
 #include <cstdint>
-#include <optional>
+#include <cstring>
 
 #include "lib/foreign/csv/csv_text.h"
 
@@ -19,65 +20,74 @@ class FieldWindow {
   FieldWindow(const char* end, char delimiter) noexcept
       : end_(end), delimiter_(delimiter), start_(end) {}
 
-  /// As `find_field`. REQUIRES p <= end.
-  std::optional<Field> field(const char* p) noexcept {
-    if (p != end_ && *p == '"') return quoted_field(p + 1);
-    const char* const stop = find_end(p);
-    return Field{{p, static_cast<std::size_t>(stop - p)}, stop};
+  /// Goes to `p`. REQUIRES p <= end.
+  void seek(const char* p) noexcept {
+    const auto offset = static_cast<std::uint64_t>(p - start_);  // huge when p < start_
+    if (offset >= kWidth) return look(p);
+    stops_ &= ~std::uint64_t{0} << offset;
+  }
+
+  /// Where the field ends that starts at `p`: at a delimiter, a line end or the end of the text.
+  /// Null when its closing quote is missing or is not its last character. REQUIRES that the window
+  /// is at `p`, by `seek` or because the field before it ended there.
+  const char* end_of(const char* p) noexcept {
+    if (p == end_ || *p != '"') return next_stop();
+    const char* const quote = closing_quote(p + 1);
+    if (quote == end_) return nullptr;
+    seek(quote + 1);
+    const char* const stop = next_stop();
+    return stop == quote + 1 ? stop : nullptr;
   }
 
   /// The quote that closes a field whose text starts at `p`; the end if there is none.
-  const char* closing_quote(const char* p, bool& doubled) noexcept {
+  const char* closing_quote(const char* p) noexcept {
     for (;; p += 2) {
       p = find_quote(p);
       if (p == end_ || p + 1 == end_ || p[1] != '"') return p;
-      doubled = true;
     }
   }
 
  private:
-  static constexpr std::ptrdiff_t kWidth = 64;
+  static constexpr std::uint64_t kWidth = 64;
 
-  std::optional<Field> quoted_field(const char* text) noexcept {
-    bool doubled = false;
-    const char* const q = closing_quote(text, doubled);
-    if (q == end_ || !at_field_end(q + 1, end_, delimiter_)) return std::nullopt;
-    return Field{{text, static_cast<std::size_t>(q - text)}, q + 1, true, doubled};
+  static std::uint64_t lowest(std::uint64_t bits) noexcept {
+    return static_cast<std::uint64_t>(__builtin_ctzll(bits));
   }
 
-  /// The first delimiter or line end at or after `p`, or the end.
-  const char* find_end(const char* p) noexcept {
-    return find(p, stops_, [this](char c) { return c == delimiter_ || c == '\n' || c == '\r'; });
+  /// The next delimiter or line end, or the end of the text.
+  const char* next_stop() noexcept {
+    while (stops_ == 0) look(start_ + kWidth);
+    const char* const stop = start_ + lowest(stops_);
+    stops_ &= stops_ - 1;
+    return stop;
   }
 
   const char* find_quote(const char* p) noexcept {
-    return find(p, quotes_, [](char c) { return c == '"'; });
-  }
-
-  /// The first character at or after `p` whose bit in `found` is set, and of which `is` is true.
-  template <class Is>
-  const char* find(const char* p, const std::uint64_t& found, const Is& is) noexcept {
-    while (p != end_) {
-      const auto offset = static_cast<std::uint64_t>(p - start_);  // huge when p < start_
-      if (offset < kWidth) {
-        const std::uint64_t from_here = found >> offset;
-        if (from_here != 0) return p + __builtin_ctzll(from_here);
-        p = start_ + kWidth;
-      }
-      if (look(p)) continue;
-      while (p != end_ && !is(*p)) ++p;
-      break;
+    for (;; p = start_ + kWidth) {
+      seek(p);
+      const std::uint64_t found = quotes_ >> (p - start_);
+      if (found != 0) return p + lowest(found);
+      if (end_ - start_ <= static_cast<std::ptrdiff_t>(kWidth)) return end_;
     }
-    return p;
   }
 
-  /// Moves the window to `p`; false when it would reach beyond the text.
-  bool look(const char* p) noexcept {
-#if defined(__SSE2__)
-    if (end_ - p < kWidth) return false;
+  /// Moves the window to `p`.
+  void look(const char* p) noexcept {
     start_ = p;
+    if (end_ - p >= static_cast<std::ptrdiff_t>(kWidth)) return classify(p);
+    char rest[kWidth] = {};
+    const auto n = static_cast<std::size_t>(end_ - p);
+    std::copy_n(p, n, rest);
+    classify(rest);
+    const std::uint64_t end = std::uint64_t{1} << n;
+    stops_ = (stops_ & (end - 1)) | end;
+    quotes_ &= end - 1;
+  }
+
+  void classify(const char* p) noexcept {
     stops_ = quotes_ = 0;
-    for (int i = 0; i < kWidth; i += 16) {
+#if defined(__SSE2__)
+    for (int i = 0; i < static_cast<int>(kWidth); i += 16) {
       const __m128i sixteen = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p + i));
       const auto is = [sixteen](char c) { return _mm_cmpeq_epi8(sixteen, _mm_set1_epi8(c)); };
       const auto bits = [i](__m128i equal) {
@@ -87,17 +97,20 @@ class FieldWindow {
       stops_ |= bits(_mm_or_si128(is(delimiter_), _mm_or_si128(is('\n'), is('\r'))));
       quotes_ |= bits(is('"'));
     }
-    return true;
 #else
-    static_cast<void>(p);
-    return false;
+    for (std::uint64_t i = 0; i < kWidth; ++i) {
+      const bool stop = p[i] == delimiter_ || p[i] == '\n' || p[i] == '\r';
+      stops_ |= std::uint64_t{stop} << i;
+      quotes_ |= std::uint64_t{p[i] == '"'} << i;
+    }
 #endif
   }
 
   const char* end_;
   char delimiter_;
-  const char* start_;         // of the window
-  std::uint64_t stops_ = 0;   // bit i: character i is a delimiter or part of a line end
+  const char* start_;        // of the window
+  std::uint64_t stops_ = 1;  // bit i: character i is a delimiter or part of a line end, or the text
+                             // ends there; those before the next field are gone
   std::uint64_t quotes_ = 0;  // bit i: character i is a quote
 };
 

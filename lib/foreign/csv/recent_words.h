@@ -19,31 +19,40 @@ class RecentWords {
   /// Reads nothing at or after `end`, which is behind all fields.
   explicit RecentWords(const char* end) noexcept : end_(end) {}
 
-  /// What was made of an equal field, or null.
-  const std::uint64_t* find(const Field& field) noexcept {
-    if (off_ || field.doubled || field.text.size() > kLongest) return nullptr;
-    if (!slots_.empty()) {
+  /// Puts what was made of equal fields, up to one that is not known; returns how many these are.
+  std::size_t find(const FieldColumn& fields, std::uint64_t* to) noexcept {
+    if (off_ || fields.n == 0) return 0;
+    std::size_t i = 0;
+    const Slot* const slots = slots_.data();
+    for (const unsigned shift = shift_; !slots_.empty() && i < fields.n; ++i) {
+      const Field field = fields[i];
+      if (field.text.size() > kLongest) break;
       const Key key = key_of(field);
-      const Slot& slot = slots_[place_of(key)];
-      if (slot.key == key) {
-        ++hits_;
-        return &slot.value;
-      }
+      const Slot& slot = slots[place_of(key, shift)];
+      if (!(slot.key == key)) break;
+      to[i] = slot.value;
     }
-    off_ = ++misses_ > hits_ + kPatience;
-    return nullptr;
+    hits_ += i;
+    if (i < fields.n) off_ = ++misses_ > hits_ + kPatience;
+    return i;
   }
 
   /// REQUIRES that the field was just looked for in vain.
   void put(const Field& field, std::uint64_t value) {
-    if (off_ || field.doubled || field.text.size() > kLongest || misses_ < kFew) return;
-    if (slots_.empty()) slots_.resize(kSlots);
+    if (off_ || field.text.size() > kLongest || misses_ < kFew) return;
+    if (left_ == 0 && shift_ > kLeastShift) {
+      shift_ -= 2;
+      slots_.assign(std::size_t{1} << (64 - shift_), {});
+      left_ = slots_.size();
+    }
+    left_ -= left_ > 0 ? 1 : 0;
     const Key key = key_of(field);
-    slots_[place_of(key)] = {key, value};
+    slots_[place_of(key, shift_)] = {key, value};
   }
 
  private:
-  static constexpr std::size_t kLongest = 16, kSlots = 256;
+  static constexpr std::size_t kLongest = 16;
+  static constexpr unsigned kLeastShift = 52;       // 4096 places
   static constexpr std::uint64_t kFew = 16;         // misses, before memory is taken
   static constexpr std::uint64_t kPatience = 1024;  // more misses than hits
 
@@ -79,13 +88,15 @@ class RecentWords {
     return {load(text) & load(mask), load(text + 8) & load(mask + 8), n << 1 | field.quoted};
   }
   /// The highest bits of a product depend on all bits of its factors.
-  static std::size_t place_of(const Key& key) noexcept {
+  static std::size_t place_of(const Key& key, unsigned shift) noexcept {
     constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15U, kOther = 0xc2b2ae3d27d4eb4fU;
-    return ((key.head * kOdd) ^ (key.tail * kOther)) >> 56;
+    return ((key.head * kOdd) ^ (key.tail * kOther)) >> shift;
   }
 
   const char* end_;
   std::vector<Slot> slots_;
+  unsigned shift_ = 58;   // of a product, to a place
+  std::size_t left_ = 0;  // words that may still be put before there are more places
   std::uint64_t hits_ = 0, misses_ = 0;
   bool off_ = false;
 };
