@@ -141,6 +141,30 @@ TEST_CASE("number window: what looks like a number and is none") {
   }
 }
 
+TEST_CASE("number window: a field that is a plain number, or is none") {
+  test::Rng rng(32);
+  for (int round = 0; round < 20'000; ++round) {
+    const std::string text = random_text(rng, 100);
+    const char* const p = text.data();
+    const std::size_t size = rng.below(40);
+    const std::string_view field(p, size);
+    CAPTURE(field);
+    const PlainNumber expected = naive(field);
+    const PlainNumber found = detail::plain_number(p, size, p + text.size());
+    CHECK(detail::plain_number(p, size, p + kWindow - 1).length == 0);
+    if (found.length > 0) {
+      CHECK(found.length == size);
+      CHECK(found.point == expected.point);
+      CHECK(found.minus == expected.minus);
+#if defined(__SSE2__)
+    } else if (size < 32) {
+      CHECK((expected.length == 0 || expected.length < size));
+#endif
+    }
+    CHECK((found.length == 0 || expected.length == size));
+  }
+}
+
 #if defined(__SSE2__)
 TEST_CASE("number window: ends of digits, and two numbers at once, are as a naive look says") {
   test::Rng rng(31);

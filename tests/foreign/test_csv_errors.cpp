@@ -276,3 +276,36 @@ TEST_CASE("csv errors: text with the byte order mark of another encoding is call
                    "a\0\t\0b\0\r\0\n\0"s);
   CHECK(test::told(test::required_error(test::error_of([&] { open(dir / "t.txt"); }))) == utf16);
 }
+
+TEST_CASE("csv errors: the first of several faults in the text, whatever their columns") {
+  const FormatOptions csv{{"csv.type", "a=u8"}, {"csv.type", "c=boolean"}};
+  const std::string good = "7,x,true\n";
+  CHECK(csv_error("a,b,c\n" + good + "1,x,2\none,x,true\n", csv) ==
+        "type_mismatch at byte 19: line 3, column 3 ('c'): '2' is not a boolean");
+  CHECK(csv_error("a,b,c\n" + good + "one,x,2\n1,x,true\n", csv) ==
+        "type_mismatch at byte 15: line 3, column 1 ('a'): 'one' is not a number");
+  // A row of another length, and a quote, before and after what is no value.
+  CHECK(csv_error("a,b,c\n" + good + "1,x\none,x,true\n", csv) ==
+        "corrupt at byte 18: line 3 has 2 fields where the others have 3");
+  CHECK(csv_error("a,b,c\n" + good + "one,x\n", csv) ==
+        "type_mismatch at byte 15: line 3, column 1 ('a'): 'one' is not a number");
+  CHECK(csv_error("a,b,c\n" + good + "one,\"x\n", csv) ==
+        "type_mismatch at byte 15: line 3, column 1 ('a'): 'one' is not a number");
+  CHECK(csv_error("a,b,c\n" + good + "1,\"x\"y,2\n", csv) ==
+        "corrupt at byte 17: line 3, column 2 ('b'): the delimiter ',' or a line end must follow "
+        "the quote that closes a field, not 'y,2\\x0a'");
+}
+
+TEST_CASE("csv errors: many rows and comments before a fault are counted") {
+  const FormatOptions csv{{"csv.type", "b=i64"}, {"csv.comment", "#"}};
+  std::string text = "a,b\n";
+  for (int row = 0; row < 20'000; ++row) {
+    text += "word,\"1\"\n";
+    if (row % 1000 == 0) text += "# 1,2,3\n";
+  }
+  CHECK(csv_error(text, csv) == "no error");
+  CHECK(csv_error(text + "word,1.5\nword\n", csv) ==
+        "type_mismatch at byte 180169: line 20022, column 2 ('b'): '1.5' does not fit i64");
+  CHECK(csv_error(text + "word,1\nword\nword,1.5\n", csv) ==
+        "corrupt at byte 180175: line 20023 has 1 field where the others have 2");
+}

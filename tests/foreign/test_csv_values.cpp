@@ -173,3 +173,28 @@ TEST_CASE("csv: missing values are NaN where that is asked for") {
   CHECK(test::types_of(narrow) == "frame f32");
   CHECK(std::isnan(test::cells_of(narrow)[0]));
 }
+
+TEST_CASE("csv: integers and floats of any number of digits are what the C library reads") {
+  test::Rng rng(42);
+  const auto digits = [&](std::uint64_t n) {
+    std::string text;
+    for (; n > 0; --n) text += static_cast<char>('1' + rng.below(9));
+    return text;
+  };
+  std::string text = "i,f\n";
+  std::vector<std::int64_t> integers;
+  std::vector<double> floats;
+  for (int row = 0; row < 5000; ++row) {
+    const std::string sign = rng.chance(30) ? "-" : "";
+    const std::string integer = sign + digits(1 + rng.below(18));
+    const std::string real = sign + digits(rng.below(10)) + "." + digits(1 + rng.below(20)) +
+                             (rng.chance(5) ? "e-" + digits(2) : "");
+    text += integer + "," + real + "\n";
+    integers.push_back(std::stoll(integer));
+    floats.push_back(std::strtod(real.c_str(), nullptr));
+  }
+  test::CsvText csv;
+  const Frame frame = std::get<Frame>(csv.open(text));
+  CHECK(frame.read_column<std::int64_t>(0, {0, 5000}) == integers);
+  CHECK(frame.read_column<double>(1, {0, 5000}) == floats);
+}

@@ -35,7 +35,7 @@ bool f64_holds(std::string_view digits) noexcept {
 /// Integers of this many characters are held by i64, u64 and f64.
 constexpr std::uint64_t kFewDigits = 15;
 
-/// The least number of so many digits without a zero in front.
+/// The least number of n digits that has no zero in front.
 constexpr std::array<std::uint64_t, kFewDigits + 1> kLeast = [] {
   std::array<std::uint64_t, kFewDigits + 1> least{};
   for (std::size_t n = 2; n < least.size(); ++n) least[n] = kPowersOfTen[n - 1];

@@ -130,8 +130,8 @@ void PieceScanner::scan(const char* p, const char* limit, std::uint64_t line, Pi
   columns.add_rows(piece.rows.size());
 }
 
-/// Takes the rows of the table, column by column. The fault that is told is the first in the text:
-/// after one in a column, the others are taken up to it.
+/// Takes the rows of the table, column by column. Throws for the first fault in the text: after one
+/// in a column, the others are taken up to it.
 void PieceScanner::take_rows() {
   const std::optional<RowTable::Fault>& fault = table_.fault();
   std::size_t rows = table_.rows(), cols = fault ? fault->fields : 0;  // and of the row after them

@@ -11,8 +11,8 @@
 
 namespace dapple::detail::csv {
 
-/// Finds all fields of so many rows as a cache holds, whose columns are then parsed one after the
-/// other. Says nothing of what is in them.
+/// Finds the fields of a few rows, which fit a cache, so that their columns can be parsed one after
+/// the other. Does not look at what they hold.
 class RowTable {
  public:
   explicit RowTable(const ScanInput& input);

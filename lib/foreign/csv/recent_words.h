@@ -16,7 +16,7 @@ namespace dapple::detail::csv {
 /// looking where fields hardly repeat. One thread.
 class RecentWords {
  public:
-  /// Reads nothing at or after `end`, which is behind all fields.
+  /// Reads nothing at or after `end`, the end of the text.
   explicit RecentWords(const char* end) noexcept : end_(end) {}
 
   /// Puts what was made of equal fields, up to one that is not known; returns how many these are.
