@@ -112,8 +112,8 @@ std::size_t read_reals(NumberRun& run, std::uint64_t* cells) noexcept {
       run.seen |= flag::fraction;
     } else {
       if (number.length > kFewDigits || (real == 0 && number.minus != 0)) break;
-      run.seen |= number.minus != 0 ? flag::negative : 0;
-      run.seen |= p[number.minus] == '0' && number.whole_digits() > 1 ? flag::padded : 0;
+      if (number.minus != 0) run.seen |= flag::negative;
+      if (p[number.minus] == '0' && number.whole_digits() > 1) run.seen |= flag::padded;
     }
     cells[i] = std::bit_cast<std::uint64_t>(real);
   }
