@@ -150,9 +150,8 @@ void Store::read_rows(Range rows, std::span<const ColumnBuffer> columns,
   const bool many = regions.size() >= worker_limit(options.threads);
   ReadOptions each = options;
   if (many) each.threads = 1;
-  parallel_for(regions.size(), many ? options.threads : 1, [&](std::uint64_t i) {
-    read(regions[i], targets[i], each);
-  });
+  parallel_for(regions.size(), many ? options.threads : 1,
+               [&](std::uint64_t i) { read(regions[i], targets[i], each); });
 }
 
 void Store::entries(const Region& region, const ReadOptions& options,
