@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from . import keys
 from .absent import Absent, absent_code
 from .advice import FRAME, no_attribute
-from .arrays import new_array
 from .blocks import Blocks
 from .errors import InvalidArgumentError, InvalidIndexError, TypeMismatchError
 from .expressions import Condition
@@ -67,10 +66,8 @@ class Frame(Pictured, FrameParts):
             label: the column.
             rows: as of `read`.
         """
-        part, where = keys.span(rows, self.shape[0], "row"), self.column(label)
-        cells = new_array(len(part), self._dtypes[where])
-        self._read_stored(keys.Pick(part), [where], [cells])
-        return cells
+        part = keys.span(rows, self.shape[0], "row")
+        return self._stored_cells(self.column(label), part)
 
     def words(self, label: str | int) -> list[str]:
         """The dictionary of a column of categories or text, in order: code k is word k - 1."""

@@ -132,6 +132,11 @@ class FrameColumns(Opened, Named, _core.Frame):
         else:
             self._take_columns(rows.positions(), numbers, arrays, False, 1)
 
+    def _stored_cells(self, where: int, rows: range) -> NDArray[Any]:
+        cells = new_array(len(rows), self._dtypes[where])
+        self._read_stored(keys.Pick(rows), [where], [cells])
+        return cells
+
     def _shown_cells(self, where: int, rows: range) -> NDArray[Any]:
         made = np.empty(len(rows), object)
         made[:] = self._read_text(-1 - where, rows.start, rows.stop)
