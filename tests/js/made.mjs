@@ -134,6 +134,65 @@ await test("a frame: words, times, truth values, missing cells, packed and not",
   }
 });
 
+/** A frame of one column of each type, {bytes, labels, cells}, a dense block each, with a label of some letters. */
+function plainFrame(letters) {
+  const types = Object.values(TYPES), labels = types.map((_, c) => "x".repeat((letters + c) % 5)), rows = 3;
+  const head = Buffer.alloc(18 + types.length);
+  head.set([1, 3]);
+  head.writeBigUInt64LE(BigInt(rows), 2);
+  head.writeBigUInt64LE(BigInt(types.length), 10);
+  types.forEach((_, c) => { head[18 + c] = c + 1; });
+  const parts = [head, ...labels.flatMap((label) => [Buffer.from([label.length, 0]), Buffer.from(label)])];
+  const cells = types.map((ARRAY, c) => ARRAY.from([c, 7, 100], ARRAY === BigInt64Array || ARRAY === BigUint64Array ? BigInt : Number));
+  cells.forEach((values, c) => {
+    const block = Buffer.alloc(26);
+    block.writeBigUInt64LE(BigInt(c), 8);
+    block.writeUInt32LE(rows, 16);
+    block.writeUInt32LE(1, 20);
+    block.set([1, c + 1], 24);
+    parts.push(block, Buffer.from(values.buffer));
+  });
+  return {bytes: Buffer.concat(parts), labels, cells};
+}
+
+await test("a frame at any place of a buffer of any length", async () => {
+  for (let letters = 0; letters < 8; ++letters) {
+    const {bytes, labels, cells} = plainFrame(letters);
+    for (let k = 0; k < 64; ++k) {
+      const at = k >> 3, buffer = new Uint8Array(at + bytes.length + k % 8);
+      buffer.set(bytes, at);
+      const file = await open(buffer.subarray(at, at + bytes.length));
+      same(file.labels.join(), labels.join(), "labels");
+      (await file.read()).forEach((column, c) => same(column.join(), cells[c].join(), `column ${c} at ${at} of ${buffer.length} bytes`));
+      for (const c of cells.keys()) same((await file.column(c)).join(), cells[c].join(), `column ${c}`);
+    }
+  }
+});
+
+await test("texts that start with U+FEFF keep it", async () => {
+  const mark = "\ufeff", marked = `${folder}/marked.dbdf`;
+  writeFileSync(`${folder}/marked.csv`, `a,${mark}b,c\n1,${mark}x,${mark}y\n2,x,y\n`);
+  run("convert", `${folder}/marked.csv`, marked, "--force", "-q", "--type", "c=text");
+  const file = await open(readFileSync(marked));
+  same(JSON.stringify(file.labels), JSON.stringify(["a", `${mark}b`, "c"]), "labels");
+  for (const [c, word] of [[1, "x"], [2, "y"]]) same((await file.column(c)).join(), `${mark}${word},${word}`, "words");
+  writeFileSync(`${folder}/marked.txt`, `r1\n${mark}r1\n`);
+  writeNpy(`${folder}/marked.npy`, "i4", 2, 1, Int32Array.of(1, 2));
+  run("convert", `${folder}/marked.npy`, marked, "--force", "-q", "--row-names-file", `${folder}/marked.txt`);
+  same((await (await open(readFileSync(marked))).names()).at(1), `${mark}r1`, "a name");
+});
+
+await test("a source of the caller's that gives other bytes than were asked for", async () => {
+  const {bytes} = plainFrame(0), size = bytes.length;
+  for (const read of [(at, n) => bytes.subarray(at, at + n - 1), (at, n) => Buffer.alloc(n + 1), () => null,
+    (at, n) => bytes.buffer.slice(at, at + n)]) {
+    const error = await refused(() => open({name: "mine", size, read}));
+    same(`${error.name} ${error.file} ${error.byte}`, "DbdfError mine 0", error.message);
+  }
+  same((await open({size, read: async (at, n) => bytes.subarray(at, at + n)})).rows, 3, "rows");
+  for (const nothing of [undefined, null, {size: -1, read() {}}]) same((await refused(() => open(nothing))).name, "TypeError", "nothing");
+});
+
 await test("attributes", async () => {
   run("convert", npy, made, "--force", "-q", "--attribute", "run=12", "--attribute", 'units="mm"', "--attribute", "deep=[[1,{}]]");
   const attributes = await (await open(readFileSync(made))).attributes();

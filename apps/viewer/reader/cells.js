@@ -1,7 +1,6 @@
 // Stored values as values of a column's type, and as people write them.
-import { sizeOf } from "./values.js";
+import { bitsOf, sizeOf } from "./values.js";
 
-const LANES = {1: Uint8Array, 2: Uint16Array, 4: Uint32Array, 8: Uint32Array};
 const LIMITS = {u8: [0, 2 ** 8 - 1], u16: [0, 2 ** 16 - 1], u32: [0, 2 ** 32 - 1], i8: [-(2 ** 7), 2 ** 7 - 1],
   i16: [-(2 ** 15), 2 ** 15 - 1], i32: [-(2 ** 31), 2 ** 31 - 1]};
 const WIDE_LIMITS = {u64: [0n, 2n ** 64n - 1n], i64: [-(2n ** 63n), 2n ** 63n - 1n]};
@@ -22,9 +21,9 @@ function exactly(value, type) {
 /** Copies values of one type to places of another: put(values, i, j) moves value i to place j of `out`. */
 export function mover(from, to, out, refuse) {
   if (from === to) {  // by their bits, which keeps the payloads of NaNs
-    const size = sizeOf(to), lanes = new LANES[size](out.buffer, out.byteOffset);
+    const size = sizeOf(to), lanes = bitsOf(out);
     return (values) => {
-      const own = new LANES[size](values.buffer, values.byteOffset);
+      const own = bitsOf(values);
       return size < 8 ? (i, j) => { lanes[j] = own[i]; }
         : (i, j) => { lanes[2 * j] = own[2 * i]; lanes[2 * j + 1] = own[2 * i + 1]; };
     };
@@ -49,11 +48,12 @@ export function asNumbers(values, refuse) {
 /** Whether value i is the one whose bits mark missing cells. */
 export function missingTest(values, mark) {
   if (mark === null) return () => false;
-  if (values.BYTES_PER_ELEMENT === 8) {
-    const halves = new Uint32Array(values.buffer, values.byteOffset), low = Number(mark & 0xffffffffn), high = Number(mark >> 32n);
-    return (i) => halves[2 * i] === low && halves[2 * i + 1] === high;
+  const own = bitsOf(values), size = values.BYTES_PER_ELEMENT;
+  if (size === 8) {
+    const low = Number(mark & 0xffffffffn), high = Number(mark >> 32n);
+    return (i) => own[2 * i] === low && own[2 * i + 1] === high;
   }
-  const size = values.BYTES_PER_ELEMENT, own = new LANES[size](values.buffer, values.byteOffset), bits = Number(BigInt.asUintN(8 * size, mark));
+  const bits = Number(BigInt.asUintN(8 * size, mark));
   return (i) => own[i] === bits;
 }
 

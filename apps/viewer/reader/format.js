@@ -1,6 +1,6 @@
 // Headers, blocks and their payloads, as lib/dbdf/FORMAT.md has them.
 import { DbdfError } from "./source.js";
-import { ARRAYS, dataOf, sizeOf, TYPES, u64, valuesOf } from "./values.js";
+import { ARRAYS, dataOf, sizeOf, textOf, TYPES, u64, valuesOf } from "./values.js";
 import { unpack } from "./packed.js";
 
 /** The file's header: what it is, and where its body starts. Reads more of the source as labels need it. */
@@ -25,12 +25,12 @@ export async function readHeader(source) {
     if (!types[c]) throw fail(`${bytes[18 + c]} is no value type; 1 to 10 are`, 18 + c);
   }
   let at = 18 + typed;
-  const labels = isFrame ? new Array(cols) : null, text = new TextDecoder();
+  const labels = isFrame ? new Array(cols) : null;
   for (let c = 0; isFrame && c < cols; ++c) {
     await need(at + 2);
     const length = dataOf(bytes).getUint16(at, true);
     await need(at + 2 + length);
-    labels[c] = text.decode(bytes.subarray(at + 2, at + 2 + length));
+    labels[c] = textOf(bytes.subarray(at + 2, at + 2 + length));
     at += 2 + length;
   }
   return {rows, cols, isFrame, types, labels, body: at, bytes: bytes.subarray(0, at)};

@@ -1,6 +1,6 @@
 // Hints: what columns mean, statistics of blocks, attributes.
 import { DbdfError } from "./source.js";
-import { dataOf, TYPES, u64 } from "./values.js";
+import { dataOf, textOf, TYPES, u64 } from "./values.js";
 import { xxh3 } from "./xxh3.js";
 
 const tagOf = (bytes, at) => String.fromCharCode(...bytes.subarray(at, at + 8));
@@ -26,8 +26,7 @@ function readDictionary(bytes, at, words, size, hash, fail) {
   const offset = (i) => u64(data, at + 8 * i);
   for (let i = 0; i < words; ++i) if (offset(i + 1) < offset(i)) throw fail("offsets of words do not ascend", at + 8 * i);
   if (offset(0) !== 0 || offset(words) !== size) throw fail("the words of a dictionary do not fill it", at);
-  const text = new TextDecoder();
-  return {length: words, at: (i) => text.decode(bytes.subarray(start + offset(i), start + offset(i + 1)))};
+  return {length: words, at: (i) => textOf(bytes.subarray(start + offset(i), start + offset(i + 1)))};
 }
 
 /** The same of a packed one. Without a decompressor it has its length, but no words. */
@@ -61,13 +60,13 @@ export function readColumns(bytes, header, name, place, zstd) {
   if (size > bytes.length || 32 + 64 * n > size) throw fail("the table of columns does not end within its hint", 16);
   const hash = xxh3(bytes.subarray(32, size), xxh3(bytes.subarray(0, 24)));
   if (data.getBigUint64(24, true) !== hash) throw fail("the table of columns is damaged", 24);
-  const columns = new Map(), groups = [], text = new TextDecoder();
+  const columns = new Map(), groups = [];
   for (let at = 32; at < 32 + 64 * n; at += 64) {
     const column = u64(data, at), meaning = data.getUint8(at + 8), flags = data.getUint8(at + 10), words = u64(data, at + 24);
     const zoneSize = data.getUint32(at + 12, true), zoneAt = u64(data, at + 56), type = header.types[column];
     if (column >= header.cols || meaning > 6 || data.getUint8(at + 9) > 4 || flags > (version === 3 ? 7 : 3)) throw fail("a record of a column is impossible", at);
     if (zoneSize > size - Math.min(size, zoneAt)) throw fail("a name does not end within the table of columns", at + 56);
-    const zone = text.decode(bytes.subarray(zoneAt, zoneAt + zoneSize)), first = u64(data, at + 32);
+    const zone = textOf(bytes.subarray(zoneAt, zoneAt + zoneSize)), first = u64(data, at + 32);
     if (words > 0 && first > bytes.length) throw fail("a dictionary is outside of its table", at + 32);
     const dictionary = words === 0 ? null
       : (flags & 4 ? readPackedDictionary : readDictionary)(bytes, first, words, u64(data, at + 40), data.getBigUint64(at + 48, true), fail, zstd);
@@ -120,9 +119,9 @@ export function readNames(bytes, count, name, place) {
   if (version !== 1 || n !== count || (width !== 4 && width !== 8) || start + size > bytes.length) {
     throw fail("the names are cut short, or of no known version");
   }
-  const offset = (i) => width === 4 ? data.getUint32(64 + 4 * i, true) : u64(data, 64 + 8 * i), text = new TextDecoder();
+  const offset = (i) => width === 4 ? data.getUint32(64 + 4 * i, true) : u64(data, 64 + 8 * i);
   for (let i = 0; i < n; ++i) if (offset(i + 1) < offset(i) || offset(i + 1) > size) throw fail("the names do not follow each other");
-  return {length: n, at: (i) => text.decode(bytes.subarray(start + offset(i), start + offset(i + 1)))};
+  return {length: n, at: (i) => textOf(bytes.subarray(start + offset(i), start + offset(i + 1)))};
 }
 
 /** The content of DPL-ATTR: the user's JSON object. */

@@ -181,15 +181,22 @@ class UrlSource {
   }
 }
 
+/** A source that somebody else wrote, of whose answers nothing is believed. */
+const foreignSource = (from, name) => ({name, size: from.size, willNeed() {},
+  async read(offset, length) {
+    const bytes = await from.read(offset, length);
+    if (bytes instanceof Uint8Array && bytes.length === length) return bytes;
+    const what = bytes instanceof Uint8Array ? `${bytes.length} bytes` : "something that is no Uint8Array";
+    throw new DbdfError(name, `${length} bytes were asked for, its source gave ${what}`, offset);
+  }});
+
 /** A source of an address, a Blob, an ArrayBuffer, bytes, or of something that is a source already. */
 export async function sourceOf(from, options = {}) {
   if (typeof from === "string" || from instanceof URL) return new UrlSource(from, options).open();
-  const name = options.name ?? from.name ?? "the file";
+  const name = options.name ?? from?.name ?? "the file";
   if (from instanceof Blob) return blobSource(from, name);
   if (from instanceof ArrayBuffer) return bufferSource(new Uint8Array(from), name);
   if (ArrayBuffer.isView(from)) return bufferSource(new Uint8Array(from.buffer, from.byteOffset, from.byteLength), name);
-  if (typeof from.read === "function" && Number.isSafeInteger(from.size)) {
-    return {name, size: from.size, willNeed() {}, read: (offset, length) => from.read(offset, length)};
-  };
+  if (typeof from?.read === "function" && Number.isSafeInteger(from.size) && from.size >= 0) return foreignSource(from, name);
   throw new TypeError("an address, a Blob, an ArrayBuffer, bytes, or {size, read(offset, length)} is needed");
 }

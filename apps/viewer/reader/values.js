@@ -18,3 +18,13 @@ export function valuesOf(bytes, type) {
   return new ARRAYS[type](whole.buffer, whole.byteOffset, whole.length / sizeOf(type));
 }
 
+const LANES = {1: Uint8Array, 2: Uint16Array, 4: Uint32Array, 8: Uint32Array};
+/** The bits of values, of those with 8 bytes in halves. Their buffer may go on, to a place that is not aligned. */
+export function bitsOf(values) {
+  const LANE = LANES[values.BYTES_PER_ELEMENT];
+  return new LANE(values.buffer, values.byteOffset, values.byteLength / LANE.BYTES_PER_ELEMENT);
+}
+
+const TEXT = new TextDecoder("utf-8", {ignoreBOM: true});
+/** UTF-8 as text, all of it: a mark U+FEFF at its start is a part of it. */
+export const textOf = (bytes) => TEXT.decode(bytes);
