@@ -1,14 +1,14 @@
 # Cells of matrices.
 
 read_cells <- function(x, i, j) {
-  as_integer <- TYPES[x@type] %in% INTEGER_TYPES
-  result_of(.Call(C_read, handle_of(x), i, j, as_integer, x@how))
+  result_of(.Call(C_read, handle_of(x), i, j, type(x) == "integer", x@how))
 }
 
 setMethod("[", "DappleMatrix", function(x, i, j, ..., drop = TRUE) {
-  if (nargs() - (!missing(drop)) != 3) stop("a matrix has two subscripts: x[i, j]")
-  rows <- row_positions(x, if (!missing(i)) i)
-  cols <- col_positions(x, if (!missing(j)) j)
+  given <- nargs() - (!missing(drop))
+  if (given != 3 && !(given == 2 && missing(i))) stop("a matrix has two subscripts: x[i, j]")
+  rows <- row_positions(x, subscript(!missing(i), i))
+  cols <- col_positions(x, subscript(!missing(j), j))
   cells <- named_cells(x, read_cells(x, rows, cols), rows, cols)
   if (drop) drop(cells) else cells
 })
@@ -49,16 +49,28 @@ setAs("DappleMatrix", "dgCMatrix", function(from) dapple_sparse(from))
 setAs("DappleMatrix", "sparseMatrix", function(from) dapple_sparse(from))
 setAs("DappleMatrix", "matrix", function(from) all_cells(from))
 
+# "option=NAME" of names, of which NA is none.
+name_strings <- function(option, names) {
+  if (length(names) > 0) sprintf("%s=%s", option, ifelse(is.na(names), "", names))
+}
+
 dapple_write <- function(x, path, ...) {
+  require_text(path, "the path")
   options <- option_strings(list(...))
   path <- normalizePath(path, mustWork = FALSE)
-  options <- c(options, sprintf("row_name=%s", rownames(x)), sprintf("col_name=%s", colnames(x)))
-  if (is(x, "sparseMatrix")) {
-    rows <- as(as(t(x), "generalMatrix"), "CsparseMatrix")
-    if (!("storage" %in% names(list(...)))) options <- c("storage=csr", options)
-    result_of(.Call(C_write_sparse, path, dim(x), rows@p, rows@i, as.double(rows@x), options))
-  } else {
+  if (!is(x, "sparseMatrix")) {
+    # Their numbers are 64-bit integers in the bytes of reals.
+    if (inherits(x, "integer64") || (is.list(x) && any(vapply(x, inherits, NA, "integer64")))) {
+      stop("integers of class integer64 cannot be written; as.double() and as.integer() make numbers of them")
+    }
     x <- as.matrix(x)
+  }
+  options <- c(options, name_strings("row_name", rownames(x)), name_strings("col_name", colnames(x)))
+  if (is(x, "sparseMatrix")) {
+    rows <- as(as(t(as(x, "dMatrix")), "generalMatrix"), "CsparseMatrix")
+    if (!("storage" %in% names(list(...)))) options <- c("storage=csr", options)
+    result_of(.Call(C_write_sparse, path, dim(x), rows@p, rows@i, rows@x, options))
+  } else {
     if (!is.numeric(x) && !is.logical(x)) stop("only matrices of numbers can be written")
     # R's NA is an integer like others to whoever reads the file: of reals it is a NaN.
     storage.mode(x) <- if (is.double(x) || anyNA(x)) "double" else "integer"

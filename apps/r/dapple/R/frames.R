@@ -8,6 +8,13 @@ CATEGORY <- 4L
 WORDS <- 5L
 TICKS <- c(NA, 1, 1e3, 1e6, 1e9)  # in a second, of each unit but days
 
+# A zone as R has it; "+05:30" in POSIX's way, which counts to the west.
+zone_of <- function(zone) {
+  if (zone == "") return("UTC")
+  if (!grepl("^[+-]", zone)) return(zone)
+  paste0("<", sub(":", "", zone), ">", if (startsWith(zone, "+")) "-" else "+", substring(zone, 2))
+}
+
 read_column <- function(x, k, rows) {
   handle <- handle_of(x)
   column <- result_of(.Call(C_column, handle, k))
@@ -19,13 +26,13 @@ read_column <- function(x, k, rows) {
   } else if (column$meaning == TIMESTAMP && days) {
     structure(values, class = "Date")
   } else if (column$meaning == TIMESTAMP) {
-    zone <- if (column$zone == "") "UTC" else column$zone
-    structure(seconds(), class = c("POSIXct", "POSIXt"), tzone = zone)
+    structure(seconds(), class = c("POSIXct", "POSIXt"), tzone = zone_of(column$zone))
   } else if (column$meaning == DURATION) {
     structure(if (days) values else seconds(), class = "difftime", units = if (days) "days" else "secs")
   } else if (column$meaning == CATEGORY) {
     kind <- if (column$ordered) c("ordered", "factor") else "factor"
-    structure(as.integer(values), levels = column$words, class = kind)
+    words <- unique(column$words)  # no two levels of a factor are equal
+    structure(match(column$words, words)[values], levels = words, class = kind)
   } else if (column$meaning == WORDS) {
     column$words[values]
   } else {
@@ -56,17 +63,26 @@ setMethod("as.data.frame", "DappleFrame", as.data.frame.DappleFrame)
 
 setMethod("[", "DappleFrame", function(x, i, j, ..., drop = FALSE) {
   if (nargs() - (!missing(drop)) == 2) {  # x["label"], as of a data frame
+    if (!missing(i) && is.matrix(i)) stop("a frame has no matrix of subscripts: x[i, j], or x[j]")
     rows <- NULL
-    cols <- label_positions(x, i)
+    cols <- label_positions(x, subscript(!missing(i), i))
   } else {
-    rows <- row_positions(x, if (!missing(i)) i)
-    cols <- label_positions(x, if (!missing(j)) j)
+    rows <- row_positions(x, subscript(!missing(i), i))
+    cols <- label_positions(x, subscript(!missing(j), j))
   }
   made <- frame_of(x, rows, cols)
   if (drop && length(made) == 1) made[[1]] else made
 })
 
+# One column, by its whole label or its number.
+setMethod("[[", "DappleFrame", function(x, i, ...) {
+  if (length(i) != 1 || nargs() != 2) stop("one column is wanted: x[[label]]")
+  frame_of(x, NULL, label_positions(x, i))[[1]]
+})
+setMethod("$", "DappleFrame", function(x, name) x[[name]])
+
 dapple_where <- function(x, expression) {
   stopifnot(is(x, "DappleFrame"))
+  require_text(expression, "the condition")
   as.integer(result_of(.Call(C_where, handle_of(x), expression, x@how)))
 }

@@ -8,8 +8,9 @@ setMethod("chunkdim", "DappleMatrix", function(x) {
 
 setMethod("is_sparse", "DappleMatrix", function(x) x@sparse)
 
+# Cells that are absent can be NaN among reals only.
 setMethod("type", "DappleMatrix", function(x) {
-  if (TYPES[x@type] %in% INTEGER_TYPES) "integer" else "double"
+  if (TYPES[x@type] %in% INTEGER_TYPES && x@how[1] != ABSENT[["nan"]]) "integer" else "double"
 })
 
 # Positions, or NULL, as integers.
@@ -25,7 +26,8 @@ setMethod("extract_array", "DappleMatrix", function(x, index) {
 setMethod("extract_sparse_array", "DappleMatrix", function(x, index) {
   cells <- sparse_cells(x, whole(index[[1]]), whole(index[[2]]))
   data <- cells@x
-  if (type(x) == "integer") storage.mode(data) <- "integer"
+  # The number that R calls NA stays a real, as in dense blocks.
+  if (type(x) == "integer" && all(data > -2^31, na.rm = TRUE)) storage.mode(data) <- "integer"
   places <- cbind(cells@i + 1L, rep.int(seq_len(ncol(cells)), diff(cells@p)))
   SparseArraySeed(dim(cells), nzindex = places, nzdata = data, check = FALSE)
 })

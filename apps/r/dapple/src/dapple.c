@@ -8,7 +8,7 @@
 #include <R_ext/Rdynload.h>
 
 #include <limits.h>
-#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -361,20 +361,22 @@ static SEXP r_texts(SEXP handle, SEXP kind) {
   return labels;
 }
 
-/* Positions, from 1, of names along an axis; NA: nothing has it. */
+/* Positions, from 1, of names along an axis; NA: nothing has it; 0: several have it. */
 static SEXP r_find(SEXP handle, SEXP axis, SEXP names) {
   dapple_error error;
   const R_xlen_t n = XLENGTH(names);
   SEXP found = PROTECT(Rf_allocVector(INTSXP, n));
   for (R_xlen_t k = 0; k < n; ++k) {
     uint64_t i;
+    INTEGER(found)[k] = NA_INTEGER;
+    if (STRING_ELT(names, k) == NA_STRING) continue;
     const char* const name = Rf_translateCharUTF8(STRING_ELT(names, k));
     const int code = dapple_find_name(object_of(handle), Rf_asInteger(axis), name, &i, &error);
-    if (code != DAPPLE_OK && code != DAPPLE_ABSENT) {
+    if (code != DAPPLE_OK && code != DAPPLE_ABSENT && code != DAPPLE_INVALID_ARGUMENT) {
       UNPROTECT(1);
       return failure(&error);
     }
-    INTEGER(found)[k] = code == DAPPLE_OK ? (int)i + 1 : NA_INTEGER;
+    if (code != DAPPLE_ABSENT) INTEGER(found)[k] = code == DAPPLE_OK ? (int)i + 1 : 0;
   }
   UNPROTECT(1);
   return found;
@@ -414,29 +416,65 @@ static size_t size_of_type(int type) {
 
 /* Stored value number k as a double; 0 where that does not hold it exactly. */
 static int load(int type, const char* values, uint64_t k, double* out) {
-  const double limit = 9007199254740992.0;
   switch (type) {
-#define DAPPLE_LOAD(code, kind)                 \
-  case code: {                                  \
-    kind v;                                     \
+/* `end` is the first double beyond the type, which a large integer may be rounded to. */
+#define DAPPLE_LOAD(code, kind, end)              \
+  case code: {                                    \
+    kind v;                                       \
+    memcpy(&v, values + k * sizeof v, sizeof v);  \
+    *out = (double)v;                             \
+    return *out < (end) ? (kind)*out == v : 0;    \
+  }
+    DAPPLE_LOAD(DAPPLE_U64, uint64_t, 18446744073709551616.0)
+    DAPPLE_LOAD(DAPPLE_I64, int64_t, 9223372036854775808.0)
+#undef DAPPLE_LOAD
+#define DAPPLE_LOAD(code, kind)                  \
+  case code: {                                   \
+    kind v;                                      \
     memcpy(&v, values + k * sizeof v, sizeof v); \
-    *out = (double)v;                           \
-    break;                                      \
+    *out = (double)v;                            \
+    return 1;                                    \
   }
     DAPPLE_LOAD(DAPPLE_U8, uint8_t)
     DAPPLE_LOAD(DAPPLE_U16, uint16_t)
     DAPPLE_LOAD(DAPPLE_U32, uint32_t)
-    DAPPLE_LOAD(DAPPLE_U64, uint64_t)
     DAPPLE_LOAD(DAPPLE_I8, int8_t)
     DAPPLE_LOAD(DAPPLE_I16, int16_t)
     DAPPLE_LOAD(DAPPLE_I32, int32_t)
-    DAPPLE_LOAD(DAPPLE_I64, int64_t)
     DAPPLE_LOAD(DAPPLE_F32, float)
     DAPPLE_LOAD(DAPPLE_F64, double)
 #undef DAPPLE_LOAD
   }
-  const int wide = type == DAPPLE_U64 || type == DAPPLE_I64;
-  return !wide || fabs(*out) <= limit;
+  return 0;
+}
+
+/* What is wrong with a value of a column that is not missing; NULL: nothing. Times in nanoseconds are rounded, other
+ * numbers not. */
+static const char* fault_of(const dapple_column* column, double value, int exact) {
+  switch (column->meaning) {
+    case DAPPLE_TIMESTAMP:
+    case DAPPLE_DURATION:
+      return NULL;
+    case DAPPLE_BOOLEAN:
+      return value == 0 || value == 1 ? NULL : "a number that is neither true nor false";
+    case DAPPLE_CATEGORY:
+    case DAPPLE_WORDS:
+      return value >= 1 && value <= (double)column->words ? NULL : "a code without a word";
+    default:
+      return exact ? NULL : "an integer beyond 2^53 that R's numbers do not hold exactly";
+  }
+}
+
+/* The column's fault, as the library words it. */
+static SEXP refuse_value(const dapple_object* object, uint64_t col, uint64_t row, int meaning, const char* fault) {
+  dapple_error error;
+  const char* label = NULL;
+  size_t size = 0;
+  char text[256];
+  if (dapple_get_text(object, DAPPLE_LABEL, col, &label, &size, &error) != DAPPLE_OK) return failure(&error);
+  snprintf(text, sizeof text, "column '%.*s', row %.0f: it holds %s", size > 100 ? 0 : (int)size, label, (double)row + 1,
+           fault);
+  return refuse(meaning == DAPPLE_NUMBER ? DAPPLE_TYPE_MISMATCH : DAPPLE_CORRUPT, text);
 }
 
 /* Rows of one column as reals, missing cells as NA. */
@@ -459,15 +497,16 @@ static SEXP r_values(SEXP handle, SEXP number, SEXP i, SEXP how) {
   }
   SEXP values = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)rows.size));
   double* const out = REAL(values);
-  /* Times in nanoseconds are rounded, other numbers not. */
-  const int exact = column.meaning != DAPPLE_TIMESTAMP && column.meaning != DAPPLE_DURATION;
   for (uint64_t k = 0; k < rows.size; ++k) {
     if (column.has_missing && memcmp(&column.missing, stored + k * size, size) == 0) {
       out[k] = NA_REAL;
-    } else if (!load(column.type, stored, k, &out[k]) && exact) {
-      UNPROTECT(1);
-      return refuse(DAPPLE_TYPE_MISMATCH, "the column holds integers beyond 2^53, which R's numbers cannot hold");
+      continue;
     }
+    const int exact = load(column.type, stored, k, &out[k]);
+    const char* const fault = fault_of(&column, out[k], exact);
+    if (fault == NULL) continue;
+    UNPROTECT(1);
+    return refuse_value(object, col, position(&rows, k), column.meaning, fault);
   }
   UNPROTECT(1);
   return values;

@@ -67,10 +67,102 @@ stopifnot(identical(dapple_sparse(n, "a", NULL), as(named["a", , drop = FALSE], 
 stopifnot(identical(dimnames(DelayedArray(n)), dimnames(named)))
 fails(n["c", ], "error", "subscript out of bounds")
 
+# Subscripts of every kind mean what they mean to R's own matrices.
+own <- matrix(as.double(1:42), 7, dimnames = list(c("a", "b", "NA", "a", "", "f", "g"), c("p", "q", "p", "r", "s", "t")))
+m <- dapple_open(dapple_write(own, file_in("subscripts.dbdf"), tile = "3x2"))
+stopifnot(identical(m[], own), identical(m[NULL, ], own[NULL, ]), identical(m[, NULL], own[, NULL]))
+for (i in list(0, c(0, 3), -2, c(-2, 0), 2.9, 0.5, -1.9, 7.5, TRUE, c(TRUE, FALSE), logical(0), FALSE, factor(c("b", "a")),
+               c(2, 2, 1), integer(0), character(0), "a", c("g", "a", "b"))) {
+  stopifnot(identical(m[i, ], own[i, ]), identical(m[i, 2:3, drop = FALSE], own[i, 2:3, drop = FALSE]))
+  stopifnot(identical(as.matrix(dapple_sparse(m, i, 2:3)), own[i, 2:3, drop = FALSE]))
+}
+stopifnot(identical(m[, "p"], own[, "p"]), identical(m["b", c("t", "p")], own["b", c("t", "p")]))
+for (i in list(8, -1:1, rep(TRUE, 8), "", "c", NA_character_, Inf)) {
+  stopifnot(inherits(tryCatch(m[i, ], error = identity, warning = identity), "condition"))
+}
+fails(m[NA, ], "error", "a subscript is NA")
+fails(m[c(1, NA), ], "error", "a subscript is NA")
+fails(m[own > 3], "error", "two subscripts")
+stopifnot(length(m) == 42, identical(dapple_sparse(m, NULL, 1)@x, unname(own[, 1])))
+
+# Whatever is a matrix of numbers is written.
+for (x in list(s > 0, as(s, "nMatrix"), as(s, "TsparseMatrix"), as(s, "RsparseMatrix"), forceSymmetric(s[1:9, 1:9]),
+               triu(s), Diagonal(3), Diagonal(x = c(TRUE, FALSE)), as(c(2L, 3L, 1L), "pMatrix"), s[integer(0), ],
+               data.frame(a = 1:2, b = c(0.5, NaN)), matrix(c(TRUE, FALSE, NA, TRUE), 2), matrix(0, 0, 3), 1:3,
+               matrix(c(1, NA, NaN, Inf, -Inf, -0), 2), matrix(0L, 3, 0))) {
+  back <- dapple_open(dapple_write(x, file_in("any.dbdf"), overwrite = TRUE))
+  wanted <- as.matrix(x)
+  stopifnot(identical(dimnames(back), dimnames(wanted)))
+  wanted <- unname(wanted) * 1
+  found <- unname(as.matrix(back)) * 1
+  stopifnot(identical(found, wanted), identical(1 / found, 1 / wanted))
+  stopifnot(identical(unname(as.matrix(dapple_sparse(back))), wanted))
+}
+labelled <- matrix(1:2, 2, dimnames = list(c("a", NA), NULL))
+stopifnot(identical(rownames(dapple_open(dapple_write(labelled, file_in("any.dbdf"), overwrite = TRUE))), c("a", "")))
+fails(dapple_write(structure(matrix(0), class = "integer64"), file_in("any.dbdf"), overwrite = TRUE), "error", "integer64")
+for (path in list(NULL, NA_character_, 3, c("a", "b"))) fails(dapple_open(path), "error", "the path must be one text")
+
+# The number that R calls NA, and absent cells, among integers.
+least <- -2^31
+npy <- function(path, type, shape, bytes) {
+  head <- sprintf("{'descr': %s, 'fortran_order': False, 'shape': (%s), }", type, shape)
+  head <- paste0(head, strrep(" ", (-nchar(head) - 11) %% 64), "\n")
+  size <- writeBin(nchar(head), raw(), size = 2, endian = "little")
+  writeBin(c(as.raw(0x93), charToRaw("NUMPY"), as.raw(1:0), size, charToRaw(head), bytes), path)
+  path
+}
+integers <- function(...) writeBin(c(...), raw(), size = 4, endian = "little")
+i4 <- dapple_open(npy(file_in("least.npy"), "'<i4'", "2, 2", c(as.raw(c(0, 0, 0, 0x80)), integers(0L, 5L, 7L))))
+wanted <- matrix(c(least, 5, 0, 7), 2)
+stopifnot(identical(i4[, ], wanted), identical(as.matrix(dapple_sparse(i4)), wanted), identical(as.matrix(DelayedArray(i4)), wanted))
+stopifnot(identical(extract_sparse_array(i4, list(NULL, NULL))@nzdata, c(least, 5, 7)))
+stopifnot(identical(extract_sparse_array(i4, list(2L, NULL))@nzdata, c(5L, 7L)))
+header <- c(as.raw(c(1, 1)), integers(2L, 0L, 2L, 0L), as.raw(7))
+block <- c(integers(0L, 0L, 0L, 0L, 1L, 2L), as.raw(c(1, 7)), integers(3L, 4L))
+writeBin(c(header, block), file_in("absent.dbdf"))
+fails(dapple_open(file_in("absent.dbdf"))[, ], "dapple_absent", "")
+same(dapple_open(file_in("absent.dbdf"), absent = "zero")[, ], matrix(c(3L, 0L, 4L, 0L), 2))
+same(dapple_open(file_in("absent.dbdf"), absent = "nan")[, ], matrix(c(3, NaN, 4, NaN), 2))
+same(as.matrix(DelayedArray(dapple_open(file_in("absent.dbdf"), absent = "nan"))), matrix(c(3, NaN, 4, NaN), 2))
+
+# 64-bit integers of frames are what they are, or an error; so are truth values and codes of words.
+frame <- function(type, ...) as.data.frame(dapple_open(npy(file_in("frame.npy"), sprintf("[('a', '%s')]", type), "1,", as.raw(c(...)))))
+stopifnot(identical(frame("<i8", 0, 0, 0, 0, 0, 0, 0x20, 0)$a, 2^53), identical(frame("<i8", 0, 0, 0, 0, 0, 0, 0xe0, 0xff)$a, -2^53))
+stopifnot(identical(frame("<i8", 0, 0, 0, 0, 0, 0, 0, 0x10)$a, 2^60), identical(frame("<u8", 0, 0, 0, 0, 0, 0, 0, 0x80)$a, 2^63))
+for (bytes in list(c(1, 0, 0, 0, 0, 0, 0x20, 0), c(0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xdf, 0xff), c(rep(0xff, 7), 0x7f))) {
+  fails(frame("<i8", bytes), "dapple_type_mismatch", "column 'a', row 1: it holds an integer beyond 2^53")
+}
+fails(frame("<u8", rep(0xff, 8)), "dapple_type_mismatch", "column 'a', row 1")
+stopifnot(identical(frame("|b1", 1)$a, TRUE))
+fails(frame("|b1", 2), "dapple_corrupt", "neither true nor false")
+# A column k of the words x and y, in which code 5 is found.
+packed <- paste0("1f8b08000000000002036364666680004618cdc890fd1f0d80e4ccc0722e013eba018e2e2e0c140166a87d8c8c8cac8cd82c",
+             "d327c732748340b638c00d72f6f7096684da9b00d5318db7f6eecadf138c6026b032a29ac804a513d0f88bd30c6674766dd9",
+             "9780e6024634751595f85ddc00a57572ac57df58c49f0173274c7efeba754c6dfe5c33f1fbccd3cf2502dd05d8421c0438ff",
+             "0bef7cf16e91bdcc62def3db4366ae40575706a579d1f405bc0bf8fdedd99e5788988388b7d73d7f291afd4ef6000efbe1ea",
+             "81980588d3361fcb3ffa22f608c8dd218e9e3e002ffb6c6080020000")
+packed <- as.raw(strtoi(substring(packed, seq(1, nchar(packed), 2), seq(2, nchar(packed), 2)), 16))
+unpacked <- gzcon(rawConnection(packed))
+writeBin(readBin(unpacked, "raw", 10000), file_in("code.dbdf"))
+close(unpacked)
+same(dapple_open(file_in("code.dbdf"))[c(1, 3), "k"][[1]], c("x", "x"))
+fails(dapple_open(file_in("code.dbdf"))[, "k"], "dapple_corrupt", "column 'k', row 2: it holds a code without a word")
+# Offsets of zones.
+at <- function(zone) format(.POSIXct(0, tz = dapple:::zone_of(zone)), "%Y-%m-%d %H:%M %z")
+stopifnot(at("") == "1970-01-01 00:00 +0000", at("+05:30") == "1970-01-01 05:30 +0530", at("-03:00") == "1969-12-31 21:00 -0300")
+
 # An object that was saved opens its file again.
+m <- dapple_open(file_in("sparse.dbdf"))
 saved <- file_in("m.rds")
 saveRDS(m, saved)
 stopifnot(identical(as(readRDS(saved), "dgCMatrix"), s))
+writeLines(c("a,b", "1,2"), file_in("saved.csv"))
+for (path in c(m@path, file_in("saved.csv"))) {  # another file has its place meanwhile
+  saveRDS(dapple_open(path), saved)
+  if (path == m@path) dapple_write(s[, -1], path, overwrite = TRUE) else writeLines(c("b,a", "1,22"), path)
+  fails(readRDS(saved)[1, 1], "error", "is another file than the one that was opened")
+}
 
 # Block processing.
 grid <- getAutoBlockSize()
@@ -108,7 +200,11 @@ stopifnot(identical(f[3:1, c("height", "ok")], {
   rownames(part) <- NULL
   part
 }))
-stopifnot(identical(f["height"], d["height"]))
+stopifnot(identical(f["height"], d["height"]), identical(f$height, d$height), identical(f[["name"]], d$name))
+stopifnot(identical(f[[3]], d$seen), length(f) == 5, nrow(f[NULL, ]) == 0, length(f[, NULL]) == 0)
+fails(f$age, "error", "subscript out of bounds")
+fails(f[cbind(1, 1)], "error", "matrix of subscripts")
+fails(dapple_where(f, c("height > 1", "ok")), "error", "one text")
 same(dapple_where(f, 'name = "Ann" and height > 0'), 1L)
 fails(f[, "age"], "error", "subscript out of bounds")
 fails(dapple_where(f, "age > 3"), "dapple_absent", "age")
