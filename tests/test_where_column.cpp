@@ -161,6 +161,25 @@ TEST_CASE("where of a column: cells that no block covers are zeros if wanted") {
         })).code() == Errc::absent);
 }
 
+TEST_CASE("where of a column: numbers may be given as numbers, zero among them") {
+  const TempDir dir;
+  Table table(detail::ObjectKind::frame, 4, {{"n", ValueType::i32}});
+  for (std::uint64_t r = 0; r < 4; ++r) table.set<std::int32_t>(r, 0, static_cast<int>(r) - 1);
+  table.write(dir / "f.dbdf", {});  // -1, 0, 1, 2
+  const Frame frame = Frame::open(dir / "f.dbdf");
+  const auto count = [&](ColumnCondition condition) {
+    return count_where(frame, {0, std::move(condition)});
+  };
+  CHECK(count(ColumnCondition::above(0)) == 2);
+  CHECK(count(ColumnCondition::at_least(0)) == 3);
+  CHECK(count(ColumnCondition::below(0)) == 1);
+  CHECK(count(ColumnCondition::at_most(0)) == 2);
+  CHECK(count(ColumnCondition::equal(0)) == 1);
+  CHECK(count(ColumnCondition::equal(0.5)) == 0);
+  CHECK(count(ColumnCondition::between(0, 1.5)) == 2);
+  CHECK(count(ColumnCondition::between(0, 0)) == 1);
+}
+
 TEST_CASE("where of a column: statistics rule out blocks, also when zero meets the condition") {
   const TempDir dir;
   Table table(detail::ObjectKind::frame, 40, {{"n", ValueType::i64}});

@@ -31,6 +31,9 @@ TEST_CASE("writer: what cannot be put is refused, and what was put stays") {
   CHECK(code([&] { w.put<int>({3, 0}, {fits.data(), 2, 2}); }) == Errc::out_of_range);
   CHECK(code([&] { w.put<int>({0, ~0ULL}, {fits.data(), 2, 2}); }) == Errc::out_of_range);
   CHECK(code([&] { w.put<int>({0, 0}, {fits.data(), 0, 2}); }) == Errc::invalid_argument);
+  CHECK(code([&] { w.put<int>({2, 2}, {nullptr, 2, 2}); }) == Errc::invalid_argument);
+  CHECK(code([&] { w.put_region<int>({2, 2}, {nullptr, 2, 2}); }) == Errc::invalid_argument);
+  CHECK(code([&] { w.put_region<int>({2, 2}, {nullptr, 0, 2}); }) == std::nullopt);
   const std::vector<Triplet<int>> twice = {{0, 1, 5}, {0, 1, 5}}, outside = {{2, 0, 1}};
   CHECK(code([&] { w.put<int>({2, 2}, {2, 2}, std::span(twice)); }) == Errc::invalid_argument);
   CHECK(code([&] { w.put<int>({2, 2}, {2, 2}, std::span(outside)); }) == Errc::out_of_range);

@@ -50,6 +50,31 @@ class ColumnCondition {
   static ColumnCondition below(std::string_view bound) { return {How::below, {}, bound}; }
   static ColumnCondition at_most(std::string_view bound) { return {How::at_most, {}, bound}; }
   static ColumnCondition equal(std::string_view value) { return {How::equal, value, value}; }
+  /// Of numbers, the same as that of `Condition`; a 0 is never taken for a text at no address.
+  template <Value T>
+  static ColumnCondition above(T bound) {
+    return Condition::above(bound);
+  }
+  template <Value T>
+  static ColumnCondition at_least(T bound) {
+    return Condition::at_least(bound);
+  }
+  template <Value T>
+  static ColumnCondition below(T bound) {
+    return Condition::below(bound);
+  }
+  template <Value T>
+  static ColumnCondition at_most(T bound) {
+    return Condition::at_most(bound);
+  }
+  template <Value T>
+  static ColumnCondition equal(T value) {
+    return Condition::equal(value);
+  }
+  template <Value Low, Value High>
+  static ColumnCondition between(Low low, High high) {
+    return Condition::between(low, high);
+  }
   /// Both bounds included.
   static ColumnCondition between(std::string_view low, std::string_view high) {
     return {How::between, low, high};

@@ -143,9 +143,10 @@ class TileWriter {
   /// WriteOptions::off_grid any rectangle. T may be any type, but each value must fit the type of
   /// the object, or of its column, exactly. The caller's memory is free again afterwards. Throws
   /// out_of_range outside the object; invalid_argument for a block that is no tile or without
-  /// cells, arrays that do not fit together, a cell twice, rows that overlap in memory, columns of
-  /// different types, a code without a word, or after `finish`; type_mismatch; io. Blocks that
-  /// share a cell are found by `finish`. O(cells), or O(entries) if they are in order.
+  /// cells, or with cells at no address, arrays that do not fit together, a cell twice, rows that
+  /// overlap in memory, columns of different types, a code without a word, or after `finish`;
+  /// type_mismatch; io. Blocks that share a cell are found by `finish`. O(cells), or O(entries) if
+  /// they are in order.
   template <Value T>
   void put(BlockPos pos, const DenseRef<T>& cells) {
     put_dense(pos, cells.rows, cells.cols, value_type_of<T>(), cells.data, stride_of(cells), {});

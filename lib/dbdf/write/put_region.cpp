@@ -294,9 +294,10 @@ void TileWriter::fail_overlap(std::uint64_t cols, std::size_t row_stride) {
 void TileWriter::put_dense(BlockPos pos, std::uint64_t rows, std::uint64_t cols, ValueType type,
                            const void* data, std::size_t row_stride, std::optional<unsigned> cut) {
   const Region region = region_of(pos, rows, cols);
-  put_cells(*impl_, region, cuts_of(*impl_, region, cut.has_value()), type,
-            static_cast<const std::byte*>(data), {row_stride * size_of(type), size_of(type)},
-            cut.value_or(1));
+  const Cuts cuts = cuts_of(*impl_, region, cut.has_value());
+  if (data == nullptr && !region.empty()) fail("the cells are nowhere: their address is null");
+  put_cells(*impl_, region, cuts, type, static_cast<const std::byte*>(data),
+            {row_stride * size_of(type), size_of(type)}, cut.value_or(1));
 }
 
 void TileWriter::put_sparse(BlockPos pos, const CsrArrays& arrays, std::optional<unsigned> cut) {
