@@ -91,22 +91,11 @@ struct TableState final : DriverState {
 
 /// The type in which numbers beside a mask have a mark that none of them is, if there is one.
 ValueType wider(ValueType type) noexcept {
-  switch (type) {
-    case ValueType::u8:
-      return ValueType::u16;
-    case ValueType::u16:
-      return ValueType::u32;
-    case ValueType::u32:
-      return ValueType::u64;
-    case ValueType::i8:
-      return ValueType::i16;
-    case ValueType::i16:
-      return ValueType::i32;
-    case ValueType::i32:
-      return ValueType::i64;
-    default:
-      return type;
+  for (const ValueType wide : kValueTypes) {
+    const bool alike = is_signed(wide) == is_signed(type) && is_float(wide) == is_float(type);
+    if (alike && !is_float(type) && size_of(wide) == 2 * size_of(type)) return wide;
   }
+  return type;
 }
 
 /// Puts the mark of missing cells where the mask is not 0.
