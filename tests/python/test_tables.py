@@ -173,6 +173,33 @@ def test_what_the_labels_of_columns_are_called_is_kept(there, tmp_path):
     )
 
 
+def test_labels_of_several_levels_are_kept(there, tmp_path):
+    cells = np.arange(8).reshape(2, 4)
+    pairs = pd.MultiIndex.from_product([["a", "b'\"(,"], [1, 22]], names=["gene", None])
+    words = pd.MultiIndex.from_product([["x"], ["", "ü"], [" s", "1"]], names=[0, "b", "c"])
+    for labels in (pairs, words):
+        for index in (None, pd.Index(["r", "s"], name="row"), pd.Index([1.5, 2.5])):
+            table = pd.DataFrame(cells, columns=labels, index=index)
+            f = there(table)
+            pd.testing.assert_frame_equal(f.to_pandas(), table)
+            some = f.to_pandas(columns=[2, 0]) if index is None else None
+            assert some is None or some.columns.tolist() == [labels[2], labels[0]]
+            dp.convert(f, tmp_path / "t.parquet", overwrite=True)
+            dp.convert(tmp_path / "t.parquet", tmp_path / "t.dbdf", overwrite=True)
+            pd.testing.assert_frame_equal(dp.open(tmp_path / "t.dbdf").to_pandas(), table)
+            if index is None:
+                read = pd.read_parquet(tmp_path / "t.parquet")
+                assert read.columns.tolist() == labels.tolist() and read.shape == table.shape
+                assert f.to_pandas().stack(level=1, future_stack=True).shape[0] > 2
+    times = pd.MultiIndex.from_arrays([["a"], [pd.Timestamp("2024-01-01")]])
+    with pytest.warns(UserWarning, match="labels of columns become str"):
+        there(pd.DataFrame([[1]], columns=times))
+    for levels in ("x", [["a"]], [1, 2, 3], {}):  # attributes of the user's own
+        df = pd.DataFrame({"(1, 2)": [1]})
+        df.attrs["pandas"] = {"column_indexes": levels}
+        assert there(df).to_pandas().columns.tolist() == ["(1, 2)"]
+
+
 def test_names_of_an_index_that_are_integers_are_kept(there, tmp_path):
     words, levels = pd.Index(["x", "y"]), pd.MultiIndex.from_arrays([[7, 8], ["x", "y"]])
     for index in (words.rename(0), pd.Index([7.5, 8.5], name=np.int64(3)), levels.rename([0, "a"])):

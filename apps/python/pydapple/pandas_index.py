@@ -1,12 +1,14 @@
 """The index of a pandas DataFrame in a file: names of rows, or columns that attributes tell of.
 
-Also that labels of columns were integers, which files keep as text, and what they are called.
+Also that labels of columns were integers or tuples, which files keep as text, and what they are
+called.
 """
 
 from __future__ import annotations
 
+import ast
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,6 +21,7 @@ NAME = "index_name"  # of the index that became names of rows
 COLUMNS = "index_columns"  # pairs of the label of a column and the name of the level that it was
 INTEGERS = "integer_labels"  # labels of columns that look like integers were some
 LABELS = "labels_name"  # what the labels of columns are called together
+LEVELS = "labels_levels"  # what each level is called of labels that were tuples
 
 
 class Index(NamedTuple):
@@ -31,15 +34,24 @@ class Index(NamedTuple):
 
 def notes_in(attrs: Attributes) -> dict[str, Any]:
     """What attributes tell of the index and the labels."""
-    return {key: attrs[key] for key in (NAME, COLUMNS, INTEGERS, LABELS) if key in attrs}
+    return {key: attrs[key] for key in (NAME, COLUMNS, INTEGERS, LABELS, LEVELS) if key in attrs}
+
+
+def text_of(label: Any) -> str:
+    """A label of a column of a DataFrame as files keep it."""
+    if isinstance(label, tuple):
+        label = tuple(one.item() if isinstance(one, np.generic) else one for one in label)
+    return str(label)
 
 
 def of_labels(columns: Any) -> dict[str, Any]:
-    """What keeps that labels of columns are integers, and what they are called together.
+    """What keeps that labels of columns are integers or tuples, and what they are called together.
 
     A warning tells of others that are no str.
     """
     labels = list(columns)
+    if getattr(columns, "nlevels", 1) > 1 and labels == _tuples(map(text_of, labels)):
+        return {LEVELS: [_name(name, "a level of the labels") for name in columns.names]}
     others = [one for one in labels if not _is_integer(one)]
     kept = len(others) < len(labels)
     if kept and any(isinstance(_read(str(one)), int) for one in others):
@@ -54,6 +66,14 @@ def of_labels(columns: Any) -> dict[str, Any]:
 
 def _is_integer(label: Any) -> bool:
     return isinstance(label, (int, np.integer)) and _read(str(label)) == label
+
+
+def _tuples(labels: Iterable[str]) -> list[Any] | None:
+    """The tuples of which these are the texts, or nothing."""
+    try:
+        return [ast.literal_eval(label) for label in labels]
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        return None
 
 
 def _read(label: str) -> str | int:
@@ -121,19 +141,29 @@ def to_metadata(attrs: Attributes, known: Sequence[str]) -> dict[bytes, bytes]:
     )
     integers = whole and attrs.get(INTEGERS) is True
     name = None if "pandas" in attrs else attrs.get(LABELS)
-    if not (found or integers or name is not None):
+    names = [] if "pandas" in attrs else _level_names(attrs)
+    tuples = _tuples(label for label in known if label not in found) if names else None
+    if not (found or integers or name is not None or tuples):
         return {}
     columns = [
         {"name": name if name is None else str(name), "field_name": label,
          "pandas_type": "empty", "numpy_type": "object", "metadata": None}
         for label, name in _columns(attrs)
     ]  # fmt: skip
-    kinds = ("int64", "int64") if integers else ("unicode", "object")
-    level = {"name": name, "field_name": name, "pandas_type": kinds[0], "numpy_type": kinds[1],
-             "metadata": None}  # fmt: skip
-    levels = [level] if integers or name is not None else []
+    levels = []
+    if tuples:
+        parts = zip(names, zip(*tuples, strict=False), strict=False)
+        levels = [_level(one, all(isinstance(part, int) for part in of)) for one, of in parts]
+    elif integers or name is not None:
+        levels = [_level(name, integers)]
     note = {"index_columns": found, "column_indexes": levels, "columns": columns}
     return {b"pandas": json.dumps(note).encode()}
+
+
+def _level(name: Any, integers: bool) -> dict[str, Any]:
+    kinds = ("int64", "int64") if integers else ("unicode", "object")
+    return {"name": name, "field_name": name, "pandas_type": kinds[0], "numpy_type": kinds[1],
+            "metadata": None}  # fmt: skip
 
 
 def _columns(attrs: Attributes) -> list[tuple[str, Any]]:
@@ -167,7 +197,12 @@ def restored(made: Any, attrs: Attributes, names: Names | None, rows: Any) -> An
     elif found:
         made = made.set_index(found)
         made.index.names = [name for _, name in _columns(attrs)]
-    level = _of_pandas(attrs)
+    levels = _of_pandas(attrs)
+    level = levels[0] if len(levels) == 1 else {}
+    tuples = _tuples(made.columns) if (names_of := _level_names(attrs)) else None
+    if tuples and all(isinstance(one, tuple) and len(one) == len(names_of) for one in tuples):
+        made.columns = pd.MultiIndex.from_tuples(tuples, names=names_of)
+        return made
     if attrs.get(INTEGERS) is True or level.get("pandas_type") == "int64":
         made.columns = pd.Index([_read(label) for label in made.columns])
     name = attrs.get(LABELS, level.get("name"))
@@ -175,9 +210,19 @@ def restored(made: Any, attrs: Attributes, names: Names | None, rows: Any) -> An
     return made
 
 
-def _of_pandas(attrs: Attributes) -> dict[str, Any]:
-    """What pandas' own metadata tell of the labels of columns."""
+def _level_names(attrs: Attributes) -> list[Any]:
+    """What the levels of labels that were tuples are called; nothing where they were none."""
+    of_pandas = _of_pandas(attrs)
+    names = attrs.get(LEVELS, [one.get("name") for one in of_pandas if len(of_pandas) > 1])
+    plain = isinstance(names, list) and all(
+        name is None or isinstance(name, (str, int)) for name in names
+    )
+    return list(names) if plain else []
+
+
+def _of_pandas(attrs: Attributes) -> list[dict[str, Any]]:
+    """What pandas' own metadata tell of each level of the labels of columns."""
     known = attrs.get("pandas")
     levels = known.get("column_indexes") if isinstance(known, dict) else None
-    level = levels[0] if isinstance(levels, list) and len(levels) == 1 else None
-    return level if isinstance(level, dict) else {}
+    whole = isinstance(levels, list) and all(isinstance(one, dict) for one in levels)
+    return levels if whole else []

@@ -62,7 +62,7 @@ def table_of(data: Any, index_names: bool = True) -> Table:
         _require_aligned(data)
         return Table([as_column(values, str(label)) for label, values in data.items()], {})
     if hasattr(data, "iloc"):
-        labels = [str(label) for label in data.columns]
+        labels = [pandas_index.text_of(label) for label in data.columns]
         index = pandas_index.of_frame(data.index, labels, index_names)
         columns = [as_column(values, label) for label, values in index.columns]
         columns += [as_column(data.iloc[:, k], label) for k, label in enumerate(labels)]
