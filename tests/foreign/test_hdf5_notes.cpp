@@ -67,6 +67,9 @@ TEST_CASE("hdf5: attributes of a data set are a JSON object") {
     text(x, "units", "m\xc3\xa9ter \"quoted\"");
     const Hdf5Id four(string_type(4), H5Tclose);
     attribute(x, "fixed", four, {2}, "ab\0\0wxyz");
+    const Hdf5Id padded(string_type(6), H5Tclose);
+    H5Tset_strpad(padded, H5T_STR_SPACEPAD);  // as Fortran writes them
+    attribute(x, "padded", padded, {2}, " ab   wxyz  ");
     const std::int64_t large = 9007199254740993, list[3] = {1, -2, 3};
     attribute(x, "large", H5T_NATIVE_INT64, {}, &large);
     attribute(x, "list", H5T_NATIVE_INT64, {3}, list);
@@ -84,7 +87,8 @@ TEST_CASE("hdf5: attributes of a data set are a JSON object") {
   }
   CHECK(Matrix::open(path).attributes() ==
         "{\"fixed\":[\"ab\",\"wxyz\"],\"large\":9007199254740993,\"list\":[1,-2,3],\"none\":[],"
-        "\"numbers\":[0.1,\"NaN\",\"-Infinity\"],\"units\":\"m\xc3\xa9ter \\\"quoted\\\"\","
+        "\"numbers\":[0.1,\"NaN\",\"-Infinity\"],\"padded\":[\" "
+        "ab\",\"wxyz\"],\"units\":\"m\xc3\xa9ter \\\"quoted\\\"\","
         "\"yes\":true}");
   convert(Matrix::open(path), {}, dir / "a.dbdf");
   CHECK(Matrix::open(dir / "a.dbdf").attributes() == Matrix::open(path).attributes());

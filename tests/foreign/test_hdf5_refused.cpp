@@ -1,6 +1,8 @@
 // What HDF5 files hold that is no matrix, or one of other cells than numbers.
 #include <doctest/doctest.h>
 
+#include <bit>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -121,5 +123,39 @@ TEST_CASE("hdf5: enumerations are their integers, in chunks and attributes, too"
     const Matrix m = Matrix::open(dir / "d.h5");
     CHECK(m.value_type() == ValueType::i16);
     CHECK(m.read<std::int16_t>({{0, 2}, {0, 2}}) == cells);
+  }
+}
+
+TEST_CASE(
+    "hdf5: integers with fewer bits than their bytes have, or of 3 bytes, keep their values") {
+  const TempDir dir;
+  const std::vector<std::int64_t> cells = {0, 5, -8, 7};
+  for (const std::size_t bytes : {1, 2, 3, 4, 5, 7, 8}) {
+    for (const hid_t like : {H5T_STD_I64LE, H5T_STD_I64BE}) {
+      const Hdf5Id four(H5Tcopy(like), H5Tclose);  // bits, of which some may be before them
+      H5Tset_precision(four, 4);
+      H5Tset_offset(four, bytes == 1 ? 0 : 3);
+      H5Tset_size(four, bytes);
+      const Hdf5Id named(H5Tenum_create(four), H5Tclose);
+      const Hdf5Id native(H5Tenum_create(H5T_NATIVE_INT64), H5Tclose);
+      for (const std::int64_t cell : cells) {
+        std::int64_t bits = cell;
+        H5Tconvert(H5T_NATIVE_INT64, four, 1, &bits, nullptr, H5P_DEFAULT);
+        H5Tenum_insert(named, std::to_string(cell).c_str(), &bits);
+        H5Tenum_insert(native, std::to_string(cell).c_str(), &cell);
+      }
+      for (const Hdf5Layout& layout : {Hdf5Layout{}, Hdf5Layout{.chunk = {1, 2}, .gzip = 1}}) {
+        {
+          Hdf5Writer file(dir / "d.h5");
+          file.data_set_of("X", four, {2, 2}, layout, H5T_NATIVE_INT64, cells.data());
+          file.data_set_of("named", named, {2, 2}, layout, native, cells.data());
+        }
+        for (const char* array : {"X", "named"}) {
+          const Matrix m = Matrix::open(dir / "d.h5", {.array = array});
+          CHECK(size_of(m.value_type()) == std::bit_ceil(bytes));
+          CHECK(m.read<std::int64_t>({{0, 2}, {0, 2}}) == cells);
+        }
+      }
+    }
   }
 }

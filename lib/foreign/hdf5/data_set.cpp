@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cerrno>
 #include <cstring>
 #include <string_view>
@@ -133,23 +134,26 @@ bool is_boolean(const Session& session, hid_t type) {
          h5.H5Tget_member_value(type, 1, &values[1]) >= 0 && (values[0] | values[1]) == 1;
 }
 
+Handle numbers_of(const Session& session, hid_t type) {
+  const Api& h5 = session.api();
+  const bool enumerated = h5.H5Tget_class(type) == H5T_ENUM;
+  return {enumerated ? h5.H5Tget_super(type) : h5.H5Tcopy(type), h5.H5Tclose};
+}
+
 std::optional<ValueType> value_type_of(const Session& session, hid_t type) {
   const Api& h5 = session.api();
-  const H5T_class_t kind = h5.H5Tget_class(type);
   if (is_boolean(session, type)) return ValueType::u8;
-  if (kind == H5T_ENUM) {
-    const Handle integers(h5.H5Tget_super(type), h5.H5Tclose);
-    return integers.is_open() ? value_type_of(session, integers.get()) : std::nullopt;
-  }
-  const std::size_t size = h5.H5Tget_size(type);
-  if (kind == H5T_FLOAT && size == 2) return ValueType::f32;
-  const bool is_signed = kind == H5T_FLOAT || h5.H5Tget_sign(type) == H5T_SGN_2;
+  const Handle numbers = numbers_of(session, type);
+  const H5T_class_t kind = h5.H5Tget_class(numbers.get());
+  const bool real = kind == H5T_FLOAT;
+  const std::size_t stored = h5.H5Tget_size(numbers.get());
+  if ((!real && kind != H5T_INTEGER) || stored > sizeof(double)) return std::nullopt;
+  // Integers of 3, 5, 6 or 7 bytes, and half floats: the next type, which holds them.
+  const std::size_t size = std::max<std::size_t>(std::bit_ceil(stored), real ? sizeof(float) : 1);
+  const bool is_signed = real || h5.H5Tget_sign(numbers.get()) == H5T_SGN_2;
   for (const ValueType value : kValueTypes) {
-    if (size_of(value) == size && is_float(value) == (kind == H5T_FLOAT) &&
-        (is_float(value) || dapple::is_signed(value) == is_signed) &&
-        (kind == H5T_FLOAT || kind == H5T_INTEGER)) {
+    if (size_of(value) == size && is_float(value) == real && dapple::is_signed(value) == is_signed)
       return value;
-    }
   }
   return std::nullopt;
 }
@@ -181,9 +185,7 @@ DataSet::DataSet(std::shared_ptr<const OpenFile> file, std::string path)
   try {
     inspect(session);
   } catch (...) {
-    // Their destructors run after the session has ended.
-    id_.close();
-    memory_type_.close();
+    id_.close();  // its destructor runs after the session has ended
     throw;
   }
 }
@@ -192,7 +194,6 @@ DataSet::~DataSet() {
   block_cache().forget(number_);
   const Session session(file_->name());
   id_.close();
-  memory_type_.close();
 }
 
 void DataSet::inspect(const Session& session) {
@@ -219,11 +220,6 @@ void DataSet::inspect(const Session& session) {
   const auto type = value_type_of(session, stored.get());
   if (!type) fail(Errc::unsupported, "holds " + what_it_holds(session, stored.get()));
   type_ = *type;
-  const bool enumerated = h5.H5Tget_class(stored.get()) == H5T_ENUM;
-  memory_type_ =
-      Handle(h5.H5Tget_native_type(enumerated ? stored.get() : h5.native_of(type_), H5T_DIR_ASCEND),
-             h5.H5Tclose);
-  if (!memory_type_.is_open()) fail_call(session, "cannot be read");
   take_shape(session);
   take_filters(session, created.get());
   take_layout(session, created.get());
@@ -288,7 +284,9 @@ void DataSet::take_layout(const Session& session, hid_t created) {
     }
   }
   const Handle stored(h5.H5Dget_type(id_.get()), h5.H5Tclose);
-  const bool native = h5.H5Tequal(stored.get(), memory_type_.get()) > 0;
+  const Handle numbers = numbers_of(session, stored.get());
+  const bool native =
+      is_boolean(session, stored.get()) || h5.H5Tequal(numbers.get(), h5.native_of(type_)) > 0;
   filters_.known = filters_.known && native && layout == H5D_CHUNKED;
   const haddr_t offset = layout == H5D_CONTIGUOUS ? h5.H5Dget_offset(id_.get()) : HADDR_UNDEF;
   if (offset == HADDR_UNDEF || !native) return;
@@ -316,7 +314,7 @@ void DataSet::read_slab(Range rows, Range cols, std::byte* out) const {
   if (!in_file.is_open() || !in_memory.is_open() ||
       h5.H5Sselect_hyperslab(in_file.get(), H5S_SELECT_SET, start.data(), nullptr, count.data(),
                              nullptr) < 0 ||
-      h5.H5Dread(id_.get(), memory_type_.get(), in_memory.get(), in_file.get(), H5P_DEFAULT, out) <
+      h5.H5Dread(id_.get(), h5.native_of(type_), in_memory.get(), in_file.get(), H5P_DEFAULT, out) <
           0) {
     fail_call(session, "cannot be read");
   }

@@ -43,6 +43,9 @@ class OpenFile {
 /// Whether a type is an enumeration of 0 and 1 in a byte, as h5py stores Booleans.
 bool is_boolean(const Session& session, hid_t type);
 
+/// The type of its numbers: of an enumeration, its integers.
+Handle numbers_of(const Session& session, hid_t type);
+
 /// The value type that cells of a data set are read as: of a Boolean u8, of another enumeration
 /// that of its integers, of half floats f32. Nothing when they are not numbers. `type` is one of
 /// the library's.
@@ -106,7 +109,7 @@ class DataSet {
 
   std::shared_ptr<const OpenFile> file_;
   std::string path_;
-  Handle id_, memory_type_;
+  Handle id_;
   std::vector<std::uint64_t> shape_, chunk_;
   ValueType type_ = ValueType::f64;
   std::string compression_;

@@ -72,7 +72,9 @@ std::optional<std::vector<std::string>> read_strings(const Session& session, hid
   std::vector<std::string> strings;
   for (std::uint64_t i = 0; i < count; ++i) {
     const std::string_view padded(text.data() + i * length, length);
-    strings.emplace_back(padded.substr(0, padded.find('\0')));
+    const bool blanks = h5.H5Tget_strpad(type) == H5T_STR_SPACEPAD;  // as Fortran writes them
+    const std::size_t end = blanks ? padded.find_last_not_of(' ') + 1 : padded.find('\0');
+    strings.emplace_back(padded.substr(0, end));
   }
   return strings;
 }
@@ -105,11 +107,8 @@ std::vector<Json> numbers(const Session& session, hid_t type, std::uint64_t coun
   const auto value = value_type_of(session, type);
   if (!value) return {};
   const bool truth = is_boolean(session, type);
-  const bool enumerated = h5.H5Tget_class(type) == H5T_ENUM;
-  const Handle memory(
-      h5.H5Tget_native_type(enumerated ? type : h5.native_of(*value), H5T_DIR_ASCEND), h5.H5Tclose);
   std::vector<std::byte> cells(count * size_of(*value));
-  if (!memory.is_open() || read(memory.get(), cells.data()) < 0) return {};
+  if (read(h5.native_of(*value), cells.data()) < 0) return {};
   std::vector<Json> all;
   for (std::uint64_t i = 0; i < count; ++i) {
     const std::byte* const cell = cells.data() + i * size_of(*value);

@@ -62,7 +62,8 @@ namespace dapple::detail::hdf5 {
   F(H5Tget_nmembers)             \
   F(H5Tget_member_value)         \
   F(H5Tget_member_index)         \
-  F(H5Tget_native_type)          \
+  F(H5Tget_strpad)               \
+  F(H5Tcopy)                     \
   F(H5Tis_variable_str)          \
   F(H5Tequal)                    \
   F(H5Tclose)                    \
