@@ -58,6 +58,26 @@ TEST_CASE("csv: integers that f64 would round are kept beside missing cells") {
   CHECK(rewritten(csv.dir(), frame) == "id,n\n9007199254740993,1\n,2\n5,3\n");
 }
 
+TEST_CASE("csv: missing cells stay missing where integers become floats after the first megabyte") {
+  CsvText csv;
+  std::string text = "n,word\n9007199254740993,a\n";  // integers that f64 rounds, and missing ones
+  for (int row = 0; row < 1200; ++row) text += "," + std::string(1000, 'w') + "\n";
+  for (const char* const last : {"0.5", "-0"}) {
+    const auto object = csv.open(text + last + ",b\n,c\n");
+    CHECK(types_of(object).starts_with("frame f64 "));
+    CHECK(mark(object) == kMissingF64);
+    const Frame& frame = std::get<Frame>(object);
+    std::vector<std::uint8_t> wanted(1203, 0);
+    wanted[0] = wanted[1201] = 1;
+    CHECK(frame.read_valid(0, {0, 1203}) == wanted);
+    CHECK(frame.read_column<double>(0, {0, 1}) == std::vector<double>{9007199254740992});
+  }
+  for (const char* const last : {"1e400", "18446744073709551616"}) {
+    const auto error = error_of([&] { csv.open(text + last + ",b\n"); });
+    CHECK(required_error(error).code() == Errc::type_mismatch);
+  }
+}
+
 TEST_CASE("csv: columns that are given a type of integers take missing cells") {
   CsvText csv;
   const struct {

@@ -32,11 +32,14 @@ void copy_low(std::span<const std::uint64_t> cells, std::byte* out, std::size_t 
   }
 }
 
-/// What marks the missing cells of a column.
-std::uint64_t mark_of(const ColumnPlan& plan, std::optional<ValueType> given, bool as_nan) {
+/// What marks the missing cells of a column. The plan's mark is one of integers, which the column
+/// may no longer hold.
+std::uint64_t mark_of(const ColumnPlan& plan, std::optional<ValueType> given, bool as_nan,
+                      const ColumnCells& cells) {
   if (plan.kind != MeaningKind::number) return missing_mark(plan.kind);
   const ValueType type = given.value_or(ValueType::f64);
-  if (!as_nan) return plan.mark.value_or(usual_mark(type));
+  const bool floats = cells.as() == ColumnCells::As::floats;
+  if (!as_nan) return floats ? usual_mark(type) : plan.mark.value_or(usual_mark(type));
   return type == ValueType::f32
              ? std::bit_cast<std::uint32_t>(std::numeric_limits<float>::quiet_NaN())
              : std::bit_cast<std::uint64_t>(std::numeric_limits<double>::quiet_NaN());
@@ -99,7 +102,7 @@ void Tiles::settle(std::size_t col) {
   const bool number = plan.kind == MeaningKind::number && !in_.given[col];
   if (!cells.missing().empty()) {
     if (number && !plan.mark) cells.to_floats();
-    const std::uint64_t mark = mark_of(plan, in_.given[col], in_.missing_as_nan);
+    const std::uint64_t mark = mark_of(plan, in_.given[col], in_.missing_as_nan, cells);
     for (const std::uint32_t i : cells.missing()) cells.set(i, mark);
   }
   if (number) (cells.as() == ColumnCells::As::floats ? floats_ : integers_)[col] = true;
