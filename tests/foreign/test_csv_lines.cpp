@@ -124,6 +124,18 @@ TEST_CASE("csv lines: rows may end in a delimiter that no label has, and the oth
   CHECK(test::labels_of(text.open("A,B,\n1,4,\n")) == LineLabels{"A", "B", ""});
 }
 
+TEST_CASE("csv lines: labels of several lines, or before a comment, are no title") {
+  test::CsvText text;
+  const std::string rows = "1,4,\n2,5,\n3,6,\n7,8,\n";
+  CHECK(test::labels_of(text.open("A,\"B\nm\"\n" + rows)) == LineLabels{"A", "B\nm"});
+  CHECK(test::labels_of(text.open("A,B\n# units\n" + rows, {{"csv.comment", "#"}})) ==
+        LineLabels{"A", "B"});
+  CHECK(test::labels_of(text.open("\"A\nm\",B\n\"r\",1,4\n\"s\",2,5\n\"t\",3,6\n")) ==
+        LineLabels{"", "A\nm", "B"});
+  const auto error = test::error_of([&] { text.open("\"A\ntitle\"\n1,2,3\n4,5,6\n7,8,9\n"); });
+  CHECK(error.value().detail().find("the option skip (2)") != std::string::npos);
+}
+
 TEST_CASE("csv lines: labels are UTF-8, as words are") {
   test::CsvText text;
   const auto error = test::error_of([&] { text.open("a,caf\xe9\n1,2\n"); });

@@ -131,7 +131,7 @@ LinesBefore lines_before_table(const char* p, const char* end, const Dialect& di
     const auto [fields, last] = read_line(p, end, dialect.delimiter);
     if (!last) return {};
     rows = fields == found.fields ? rows + 1 : 1;
-    if (rows == 1) found = {p, fields};
+    if (rows == 1) found = {p, fields, lines};
     p = past_line_end(last->end, end);
   }
   return rows >= kRows && rows < lines && found.fields > 1 ? found : LinesBefore{};

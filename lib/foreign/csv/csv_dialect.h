@@ -32,6 +32,7 @@ FirstRows look_at_rows(const char* p, const char* end, const Dialect& dialect) n
 struct LinesBefore {
   const char* table = nullptr;  // where it starts; null if there are no lines before it
   std::uint64_t fields = 0;     // of its lines
+  std::size_t rows = 0;         // before it; with quotes, one may be of several lines
 };
 LinesBefore lines_before_table(const char* p, const char* end, const Dialect& dialect) noexcept;
 

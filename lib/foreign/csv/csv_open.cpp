@@ -241,10 +241,9 @@ class Parser {
     const auto close = [&](std::uint64_t n) {
       return n + 1 == found.fields || n == found.fields + 1;
     };
-    const std::uint64_t lines = found.table == nullptr ? 0 : count_lines(text_, found.table);
     // Labels may be one more or one less than fields of a row.
-    if (lines == 0 || (lines == 1 && close(schema_.cols))) return;
-    fail_lines_before(lines, found.fields);
+    if (found.rows == 0 || (found.rows == 1 && close(schema_.cols))) return;
+    fail_lines_before(count_lines(text_, found.table), found.fields);
   }
 
   [[noreturn]] void fail_lines_before(std::uint64_t lines, std::uint64_t fields) const {
