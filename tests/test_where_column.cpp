@@ -162,6 +162,12 @@ TEST_CASE("where of a column: cells that no block covers are zeros if wanted") {
         })).code() == Errc::absent);
 }
 
+template <class T>
+concept CanBeEqual = requires(T value) {
+  ColumnCondition::equal(value);
+};
+static_assert(CanBeEqual<long long> && CanBeEqual<const char*> && !CanBeEqual<std::nullptr_t>);
+
 TEST_CASE("where of a column: numbers may be given as numbers, zero among them") {
   const TempDir dir;
   Table table(detail::ObjectKind::frame, 4, {{"n", ValueType::i32}});
@@ -177,6 +183,10 @@ TEST_CASE("where of a column: numbers may be given as numbers, zero among them")
   CHECK(count(ColumnCondition::at_most(0)) == 2);
   CHECK(count(ColumnCondition::equal(0)) == 1);
   CHECK(count(ColumnCondition::equal(0.5)) == 0);
+  CHECK(count(ColumnCondition::above(0LL)) == 2);
+  CHECK(count(ColumnCondition::at_most(0ULL)) == 2);
+  CHECK(count(ColumnCondition::equal(-1L)) == 1);
+  CHECK(count(ColumnCondition::between(0LL, 1)) == 2);
   CHECK(count(ColumnCondition::between(0, 1.5)) == 2);
   CHECK(count(ColumnCondition::between(0, 0)) == 1);
 }

@@ -9,6 +9,7 @@
 // match, by their type or their statistics, are not read.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <cstring>
 #include <functional>
@@ -26,32 +27,37 @@ namespace detail {
 class Interval;
 }
 
+/// The C++ types that a bound can have: those of cells, and integers of 64 bits by another name.
+template <class T>
+concept BoundValue = Value<T> || std::same_as<T, long> || std::same_as<T, unsigned long> ||
+    std::same_as<T, long long> || std::same_as<T, unsigned long long>;
+
 /// A condition on values. Comparisons are exact, whatever the types: 2^63 + 1 as a u64 is above
 /// 2^63 as a double. A bound that is NaN matches nothing; `nan()` finds NaNs.
 class Condition {
  public:
-  template <Value T>
+  template <BoundValue T>
   static Condition above(T bound) {
     return {Bound::of(bound, true), {}};
   }
-  template <Value T>
+  template <BoundValue T>
   static Condition at_least(T bound) {
     return {Bound::of(bound, false), {}};
   }
-  template <Value T>
+  template <BoundValue T>
   static Condition below(T bound) {
     return {{}, Bound::of(bound, true)};
   }
-  template <Value T>
+  template <BoundValue T>
   static Condition at_most(T bound) {
     return {{}, Bound::of(bound, false)};
   }
-  template <Value T>
+  template <BoundValue T>
   static Condition equal(T value) {
     return {Bound::of(value, false), Bound::of(value, false)};
   }
   /// Both bounds included; each is compared in its own type.
-  template <Value Low, Value High>
+  template <BoundValue Low, BoundValue High>
   static Condition between(Low low, High high) {
     return {Bound::of(low, false), Bound::of(high, false)};
   }
@@ -74,7 +80,7 @@ class Condition {
     ValueType type = ValueType::f64;  // u64, i64 or f64
     std::uint64_t bits = 0;
 
-    template <Value T>
+    template <BoundValue T>
     static Bound of(T value, bool strict) {
       if constexpr (std::is_floating_point_v<T>) {
         const auto wide = static_cast<double>(value);

@@ -11,6 +11,7 @@
 // whose statistics decide the whole condition are not read.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -50,28 +51,33 @@ class ColumnCondition {
   static ColumnCondition below(std::string_view bound) { return {How::below, {}, bound}; }
   static ColumnCondition at_most(std::string_view bound) { return {How::at_most, {}, bound}; }
   static ColumnCondition equal(std::string_view value) { return {How::equal, value, value}; }
+  static ColumnCondition above(std::nullptr_t) = delete;
+  static ColumnCondition at_least(std::nullptr_t) = delete;
+  static ColumnCondition below(std::nullptr_t) = delete;
+  static ColumnCondition at_most(std::nullptr_t) = delete;
+  static ColumnCondition equal(std::nullptr_t) = delete;
   /// Of numbers, the same as that of `Condition`; a 0 is never taken for a text at no address.
-  template <Value T>
+  template <BoundValue T>
   static ColumnCondition above(T bound) {
     return Condition::above(bound);
   }
-  template <Value T>
+  template <BoundValue T>
   static ColumnCondition at_least(T bound) {
     return Condition::at_least(bound);
   }
-  template <Value T>
+  template <BoundValue T>
   static ColumnCondition below(T bound) {
     return Condition::below(bound);
   }
-  template <Value T>
+  template <BoundValue T>
   static ColumnCondition at_most(T bound) {
     return Condition::at_most(bound);
   }
-  template <Value T>
+  template <BoundValue T>
   static ColumnCondition equal(T value) {
     return Condition::equal(value);
   }
-  template <Value Low, Value High>
+  template <BoundValue Low, BoundValue High>
   static ColumnCondition between(Low low, High high) {
     return Condition::between(low, high);
   }
