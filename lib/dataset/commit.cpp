@@ -67,11 +67,12 @@ std::shared_ptr<const Store> open_number(const std::filesystem::path& folder,
 
 }  // namespace
 
-void make_folder(const std::filesystem::path& folder) {
+bool make_folder(const std::filesystem::path& folder) {
   require_local(folder.string());
   std::error_code reason;
-  std::filesystem::create_directories(folder, reason);
+  const bool made = std::filesystem::create_directories(folder, reason);
   if (reason) throw_io(folder.string(), "make the folder", reason.value());
+  return made;
 }
 
 std::shared_ptr<const Store> find_latest(const std::filesystem::path& folder) {
@@ -197,18 +198,24 @@ DatasetState commit(const std::filesystem::path& folder, std::span<const Dataset
 
 DatasetState create(const std::filesystem::path& folder, const std::variant<Matrix, Frame>& like,
                     const CommitOptions& options) {
-  impl::make_folder(folder);
   const auto& schema = std::visit([](const BlockedObject& o) { return o.share(); }, like)->schema();
-  return impl::make_state(folder, DatasetAction::create, options.sync,
-                          [&](const detail::Store* latest) {
-                            if (latest != nullptr) {
-                              throw Error(Errc::invalid_argument, latest->file().name(),
-                                          std::nullopt, "the folder has a data set already");
-                            }
-                            auto draft = std::make_unique<impl::Draft>(schema);
-                            draft->grow(options.rows, options.cols);
-                            return draft;
-                          });
+  const auto first = [&](const detail::Store* latest) {
+    if (latest != nullptr) {
+      throw Error(Errc::invalid_argument, latest->file().name(), std::nullopt,
+                  "the folder has a data set already");
+    }
+    auto draft = std::make_unique<impl::Draft>(schema);
+    draft->grow(options.rows, options.cols);
+    return draft;
+  };
+  const bool made = impl::make_folder(folder);
+  try {
+    return impl::make_state(folder, DatasetAction::create, options.sync, first);
+  } catch (...) {
+    std::error_code ignored;
+    if (made) std::filesystem::remove(folder, ignored);  // unless there is something in it by now
+    throw;
+  }
 }
 
 std::vector<DatasetState> log(const std::filesystem::path& folder) {

@@ -11,8 +11,9 @@
 
 namespace dapple::detail::dataset {
 
-/// Makes the folder of a data set if there is none. Throws io; invalid_argument for an address.
-void make_folder(const std::filesystem::path& folder);
+/// Makes the folder of a data set if there is none, and tells that. Throws io; invalid_argument for
+/// an address.
+bool make_folder(const std::filesystem::path& folder);
 
 /// The latest state; nullptr when there is none. Throws io, corrupt.
 std::shared_ptr<const Store> find_latest(const std::filesystem::path& folder);

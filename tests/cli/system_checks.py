@@ -73,13 +73,15 @@ def check_closed_descriptors(dapple):
 
 def check_file_size_limit(dapple):
     """A file that may not grow is an error of the system, and leaves nothing behind."""
-    def limit():
-        resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
     before = set(os.listdir(dapple.folder))
-    done = dapple.run("convert", "many.dbdf", "a.csv", preexec_fn=limit)
-    assert done.returncode == 3, done
-    assert done.stderr.startswith(b"dapple: a.csv: cannot write: ")
-    assert set(os.listdir(dapple.folder)) == before
+    for size, file, *verb in ((4096, "a.csv", "convert", "many.dbdf", "a.csv"),
+                              (64, "a.dds/dataset-1", "dataset", "create", "a.dds", "many.dbdf")):
+        def limit(size=size):
+            resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+        done = dapple.run(*verb, preexec_fn=limit)
+        assert done.returncode == 3, done
+        assert done.stderr.startswith(f"dapple: {file}: cannot write: ".encode())
+        assert set(os.listdir(dapple.folder)) == before
 
 
 def interrupted(dapple, delay, *arguments, **options):
