@@ -93,6 +93,18 @@ def test_arrow_tables_come_back_as_they_were(there):
     assert got["float"].null_count == 2
 
 
+def test_dates_in_milliseconds_are_dates(there):
+    day = 86_400_000
+    dates = pa.array([19782 * day, None, -719162 * day], pa.date64())
+    got = there(pa.table({"t": dates})).to_arrow()["t"]
+    assert got.type == pa.date32() and got.to_pylist() == dates.to_pylist()
+    halves = [pa.array([day], pa.date64()), pa.array([None, day + 1], pa.int64()).view(pa.date64())]
+    got = there(pa.table({"t": pa.chunked_array(halves)}))["t"]  # which Arrow does not allow
+    assert got.dtype == np.dtype("M8[ms]") and got.view("i8").tolist() == [day, -(2**63), day + 1]
+    far = pa.array([2**31 * day], pa.int64()).view(pa.date64())
+    assert there(pa.table({"t": far}))["t"].dtype == np.dtype("M8[ms]")
+
+
 def test_dictionaries_of_batches_are_merged(there):
     batches = [pa.chunked_array([pa.array(words).dictionary_encode()])
                for words in (["b", "a", None], ["c", "b", "b"])]  # fmt: skip

@@ -176,7 +176,8 @@ class Imported {
   }
 
   /// (name, values, whether each is missing or None, meaning); half floats are the bits of theirs.
-  nb::tuple finish() const {
+  nb::tuple finish() {
+    if (format_ == "tdm") count_days();
     nb::object values = new_array(missing_.size(), type_);
     if (!values_.empty()) std::memcpy(data_of(values), values_.data(), values_.size());
     nb::object missing = nb::none();
@@ -189,6 +190,22 @@ class Imported {
   }
 
  private:
+  /// Dates in milliseconds (date64) are days like other dates; unless one is no whole day, which
+  /// Arrow does not allow, or none of date32.
+  void count_days() {
+    constexpr std::int64_t day = 86'400'000;
+    std::vector<std::byte> days(values_.size());
+    for (std::size_t k = 0; k < missing_.size(); ++k) {
+      const auto ticks = load<std::int64_t>(values_.data(), static_cast<std::int64_t>(k));
+      const std::int64_t value = missing_[k] != 0 ? 0 : ticks / day;
+      if (missing_[k] == 0 && (ticks % day != 0 || value != static_cast<std::int32_t>(value)))
+        return;
+      std::memcpy(days.data() + k * sizeof value, &value, sizeof value);
+    }
+    values_ = std::move(days);
+    meaning_.unit = TimeUnit::day;
+  }
+
   void read_format() {
     constexpr std::pair<const char*, ValueType> numbers[] = {
         {"C", ValueType::u8},  {"S", ValueType::u16}, {"I", ValueType::u32}, {"L", ValueType::u64},
@@ -344,7 +361,7 @@ nb::object read_stream(nb::handle capsule) {
     check_signals();
   }
   nb::list out;
-  for (const Imported& column : columns) out.append(column.finish());
+  for (Imported& column : columns) out.append(column.finish());
   return nb::make_tuple(out, to_list(pairs_in(schema.metadata)));
 }
 
