@@ -210,7 +210,7 @@ TEST_CASE("hdf5: X is chosen, or the only matrix, or what the caller names") {
   CHECK(error_of_opening(dir / "d.h5", "x").detail() ==
         "the file has no array 'x', or it is in another file; it has a, b/c, d");
   CHECK(error_of_opening(dir / "d.h5", "e").detail() ==
-        "e is neither a data set nor a sparse matrix in CSR or CSC form");
+        "e is neither a data set nor a sparse matrix in CSR or CSC form, nor a table of anndata's");
   CHECK(Matrix::open(dir / "d.h5", {.array = "/b/c"}).rows() == 2);
   {
     Hdf5Writer file(dir / "d.h5");

@@ -105,6 +105,52 @@ def test_a_folder_of_zarr_is_opened_in_place(tmp_path, form, version, shards):
     require_same(dp.read_anndata(tmp_path / "a.dds").to_memory(), anndata.read_zarr(tmp_path / "a.zarr"))
 
 
+@pytest.mark.parametrize("ending", ["h5ad", "zarr", "dds"])
+@pytest.mark.parametrize("chunks", [None, (128, -1)])
+def test_compressed_columns_stay_what_they_are(tmp_path, ending, chunks):
+    wanted = made(sp.csc_matrix)
+    wanted.strings_to_categoricals()  # as anndata does when it writes
+    path = tmp_path / f"a.{ending}"
+    dp.write_anndata(path, wanted) if ending == "dds" else getattr(wanted, f"write_{ending}")(path)
+    got = dp.read_anndata(path, chunks=chunks)
+    assert isinstance(got.X._meta, sp.csc_matrix) and isinstance(got.X.compute(), sp.csc_matrix)
+    rows = wanted.obs["n"] > 200
+    for some in (got.to_memory(), got[rows].to_memory(), pickle.loads(pickle.dumps(got)).to_memory()):
+        assert isinstance(some.X, sp.csc_matrix) and isinstance(some.layers["counts"], sp.csr_matrix)
+        assert isinstance(some.raw.X, sp.csc_matrix)
+    require_same(got[rows].to_memory(), wanted[rows].copy())
+    got.write_h5ad(tmp_path / "b.h5ad")
+    require_same(anndata.read_h5ad(tmp_path / "b.h5ad"), wanted)
+    assert isinstance(anndata.read_h5ad(tmp_path / "b.h5ad").X, sp.csc_matrix)
+
+
+@pytest.mark.parametrize("form", ["csr", "csc"])
+def test_sparse_arrays_where_anndata_is_set_to_them(tmp_path, form):
+    if not hasattr(anndata.settings, "use_sparse_array_on_read"):
+        pytest.skip("anndata has no such setting")
+    made(getattr(sp, f"{form}_matrix")).write_h5ad(tmp_path / "a.h5ad")
+    with anndata.settings.override(use_sparse_array_on_read=True):
+        wanted, got = anndata.read_h5ad(tmp_path / "a.h5ad"), dp.read_anndata(tmp_path / "a.h5ad").to_memory()
+    assert type(got.X) is type(wanted.X) is getattr(sp, f"{form}_array")
+    require_same(got, wanted)
+
+
+@pytest.mark.parametrize("ending", ["h5ad", "zarr"])
+def test_tables_are_frames_that_are_searched_and_converted(tmp_path, ending):
+    wanted = made(sp.csr_matrix)
+    wanted.obs["batch"] = pd.Categorical(np.arange(400) % 3 * 10)
+    getattr(wanted, f"write_{ending}")(tmp_path / f"a.{ending}")
+    path = tmp_path / f"a.{ending}"
+    assert {"X", "obs", "var", "obsm/table", "raw/var"} <= set(dp.open(path).contents())
+    f = dp.open(path, array="obs")
+    rows = f.where("cell_type == 'B' and n > 100 and not (some missing) and batch == '20'")
+    theirs = wanted.obs.eval("cell_type == 'B' and n > 100 and not some.isna() and batch == 20", engine="python")
+    assert np.array_equal(rows, np.flatnonzero(theirs)) and len(rows) > 3
+    dp.convert(f, tmp_path / "obs.dbdf")
+    pd.testing.assert_frame_equal(dp.open(tmp_path / "obs.dbdf").to_pandas(), f.to_pandas())
+    assert dp.open(path, array="obsm/table")["q"].tolist() == list(range(400))
+
+
 @pytest.mark.parametrize("ending", ["h5ad", "zarr"])
 def test_there_may_be_no_raw(tmp_path, ending):  # for which anndata 0.12 writes an array, too
     wanted = made(sp.csr_matrix)

@@ -324,7 +324,7 @@ def test_sparse_chunks_may_be_matrices(make):
     assert isinstance(
         m.to_dask(sparse=True).blocks[0, 0].compute(scheduler="threads"), sp.csr_array
     )
-    with pytest.raises(dp.Error, match="'array' or 'matrix'"):
+    with pytest.raises(dp.Error, match="'csc_array' or 'csc_matrix'"):
         m.to_dask(sparse="coo")
 
 

@@ -27,7 +27,8 @@ def read_anndata(path: Path, *, chunks: Any = None) -> anndata.AnnData:
 
     X, layers, raw and every other matrix are Dask arrays of `Matrix.to_dask`, whose tasks read the
     rows that they need: sparse ones in chunks of `scipy.sparse.csr_matrix`, as scanpy and anndata
-    take them. Tables (obs, var) and everything unstructured are read at once, by anndata. So
+    take them, or of `csc_matrix` where that is what was written (of arrays where anndata's settings
+    say so). Tables (obs, var) and everything unstructured are read at once, by anndata. So
     ``adata[mask]`` stays lazy, ``adata[mask].to_memory()`` reads these rows only, and scanpy's
     functions for Dask arrays run as they are. The first of them, up to highly variable genes, read
     X five times, `singlecell.survey` once.
@@ -72,7 +73,7 @@ class _Elements:
         kind = element.attrs.get("encoding-type", "array")
         wide = len(getattr(element, "shape", ())) == 2 and not element.dtype.hasobject
         if kind in _SPARSE or (kind == "array" and wide):
-            lazy = self.matrix(name, kind in _SPARSE)
+            lazy = self.matrix(name, kind[:3] if kind in _SPARSE else "")
             if lazy is not None:
                 cells = element["data"] if kind in _SPARSE else element
                 # Booleans and half floats are others in a Matrix.
@@ -81,12 +82,11 @@ class _Elements:
 
     def of_backed(self, name: str, known: Any) -> Any:
         """The same of a matrix that anndata has open, or has read."""
-        dense = hasattr(known, "ndim") and not hasattr(known, "tocsr")
-        lazy = self.matrix(name, not dense)
+        lazy = self.matrix(name, getattr(known, "format", ""))
         return lazy if lazy is not None else known[:]
 
-    def matrix(self, name: str, sparse: bool) -> Any:
-        """A matrix as a Dask array; None for one that dapple does not read."""
+    def matrix(self, name: str, form: str) -> Any:
+        """A matrix, "csr", "csc" or "", as a Dask array; None for one that dapple does not read."""
         try:
             opened = files.open(self._path, array=name)
         except (UnsupportedError, NotRecognisedError):
@@ -94,7 +94,11 @@ class _Elements:
         assert isinstance(opened, Matrix)
         by_rows = name == "X" or name.startswith(("layers/", "raw/"))
         chunks = self._chunks if by_rows else None
-        return opened.to_dask(chunks, sparse="matrix" if sparse else False)
+        import anndata
+
+        arrays = getattr(anndata.settings, "use_sparse_array_on_read", False)
+        kind = f"{form}_{'array' if arrays else 'matrix'}"
+        return opened.to_dask(chunks, sparse=kind if form else False)
 
 
 def _assembled(group: Any, read: Callable[[str], Any]) -> anndata.AnnData:

@@ -38,13 +38,14 @@ class DenseChunks:
 
 
 class SparseChunks(SparseView):
-    """The same of compressed sparse rows."""
+    """The same of compressed sparse rows or columns."""
 
     def __init__(self, matrix: Matrix, absent: Absent, kind: Any) -> None:
         super().__init__(matrix, absent)
         self.kind = kind  # what a slice is made
 
     def __getitem__(self, key: Any) -> Any:
+        register_sparse_arrays()  # for what is done with it in a worker
         part = super().__getitem__(key)
         self.matrix._let_go()
         return self.kind(part) if getattr(part, "ndim", 0) == 2 else part
@@ -72,11 +73,14 @@ def from_matrix(matrix: Matrix, chunks: Any, sparse: bool | str, absent: Absent)
     if not sparse:
         dense = DenseChunks(matrix, absent_code(absent))
         return da.from_array(dense, chunks=chunks, asarray=False, fancy=False, lock=False)
-    if sparse not in (True, "array", "matrix"):
-        raise InvalidArgumentError(f"sparse is True, False, 'array' or 'matrix', not {sparse!r}")
-    from scipy.sparse import csr_array, csr_matrix
+    import scipy.sparse
 
-    kind = csr_matrix if sparse == "matrix" else csr_array
+    made = {True: "csr_array", "array": "csr_array", "matrix": "csr_matrix"}.get(sparse, sparse)
+    if made not in ("csr_array", "csr_matrix", "csc_array", "csc_matrix"):
+        raise InvalidArgumentError(
+            f"sparse is True, False, 'array', 'matrix', 'csc_array' or 'csc_matrix', not {sparse!r}"
+        )
+    kind = getattr(scipy.sparse, str(made))
     register_sparse_arrays()
     return da.from_array(
         SparseChunks(matrix, absent, kind),
@@ -105,12 +109,12 @@ def default_chunks(matrix: Matrix, sparse: bool) -> tuple[int, int]:
 def register_sparse_arrays() -> None:
     """Tell Dask what it does not know of sparse arrays.
 
-    These are what they take in memory, and how single rows and columns, which have one dimension,
-    are put together.
+    These are what they take in memory, how single rows and columns, which have one dimension, are
+    put together, and that compressed columns stay what they are when rows are.
     """
     from dask.array.dispatch import concatenate_lookup
     from dask.sizeof import sizeof
-    from scipy.sparse import coo_array, csc_array, csr_array, hstack, vstack
+    from scipy.sparse import coo_array, csc_array, csc_matrix, csr_array, hstack, vstack
 
     def _compressed(part: Any) -> int:
         return int(part.data.nbytes + part.indices.nbytes + part.indptr.nbytes)
@@ -120,12 +124,14 @@ def register_sparse_arrays() -> None:
 
     def _concatenate(parts: list[Any], axis: int = 0) -> Any:
         if parts[0].ndim == 2:
-            return vstack(parts) if axis == 0 else hstack(parts)
+            formats = {part.format for part in parts}
+            form = formats.pop() if formats in ({"csr"}, {"csc"}) else None
+            return vstack(parts, form) if axis == 0 else hstack(parts, form)
         begins = np.cumsum([0] + [part.shape[0] for part in parts])
         index = [part.tocoo().coords[0] + begin for part, begin in zip(parts, begins, strict=False)]
         values = [part.tocoo().data for part in parts]
         return coo_array((np.concatenate(values), (np.concatenate(index),)), (int(begins[-1]),))
 
-    concatenate_lookup.register((coo_array, csc_array, csr_array), _concatenate)
+    concatenate_lookup.register((coo_array, csc_array, csc_matrix, csr_array), _concatenate)
     sizeof.register((csr_array, csc_array), _compressed)
     sizeof.register(coo_array, _coordinates)

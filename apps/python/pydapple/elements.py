@@ -149,11 +149,10 @@ def loaded(member: Matrix | Frame) -> Any:
 
 
 def lazy(member: Matrix, chunks: Any) -> Any:
-    """A matrix as a Dask array: sparse ones in chunks of compressed sparse rows."""
+    """A matrix as a Dask array: sparse ones in chunks of compressed sparse rows, or columns."""
     note = note_of(member)
     form = note.get("form", f"{member._storage}_matrix")
-    sparse = form.rpartition("_")[2] if form.startswith(("csr", "csc")) else False
-    made = member.to_dask(chunks, sparse=sparse)
+    made = member.to_dask(chunks, sparse=form if form.startswith(("csr", "csc")) else False)
     if "dtype" in note:
         made = made.astype(note["dtype"])
     return made.reshape(note["shape"]) if "shape" in note else made

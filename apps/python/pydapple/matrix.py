@@ -313,7 +313,8 @@ class Matrix(NotCalculatedWith, Pictured, NamedMatrix):
                 work on them, and ``map_blocks``; Dask's reductions and products, such as
                 ``x.sum(axis=0)``, do not, for SciPy lacks what they need. `stats` and
                 `linear_operator` have them, and a dense `to_dask` does. ``"matrix"``: they are
-                `scipy.sparse.csr_matrix`, as scanpy wants them.
+                `scipy.sparse.csr_matrix`, as scanpy wants them. ``"csc_array"``, ``"csc_matrix"``:
+                the same by columns.
             absent: as of `read`; of sparse chunks an error or zero.
         """
         from .dask_arrays import from_matrix

@@ -158,6 +158,20 @@ std::optional<ValueType> value_type_of(const Session& session, hid_t type) {
   return std::nullopt;
 }
 
+bool is_elsewhere(const Session& session, hid_t data_set) {
+  const Api& h5 = session.api();
+  const Handle created(h5.H5Dget_create_plist(data_set), h5.H5Pclose);
+  return !created.is_open() || h5.H5Pget_layout(created.get()) == H5D_VIRTUAL ||
+         h5.H5Pget_external_count(created.get()) != 0;
+}
+
+bool is_plausible(const ByteSource& file, std::uint64_t rows, std::uint64_t cols,
+                  std::size_t size) {
+  std::uint64_t bytes = 0;
+  return multiply(rows, cols, bytes) && multiply(bytes, size, bytes) &&
+         bytes / kMostInflation <= file.size();
+}
+
 std::string what_it_holds(const Session& session, hid_t type) {
   const Api& h5 = session.api();
   switch (h5.H5Tget_class(type)) {
@@ -206,8 +220,7 @@ void DataSet::inspect(const Session& session) {
   const Handle created(h5.H5Dget_create_plist(object.get()), h5.H5Pclose);
   if (!created.is_open()) fail_call(session, "cannot be read");
   // Before anything that would look into those files.
-  if (h5.H5Pget_layout(created.get()) == H5D_VIRTUAL ||
-      h5.H5Pget_external_count(created.get()) != 0) {
+  if (is_elsewhere(session, object.get())) {
     fail(Errc::unsupported,
          "keeps its values in other files, which are not opened; store a copy of them in this one");
   }
@@ -220,6 +233,7 @@ void DataSet::inspect(const Session& session) {
   const auto type = value_type_of(session, stored.get());
   if (!type) fail(Errc::unsupported, "holds " + what_it_holds(session, stored.get()));
   type_ = *type;
+  boolean_ = hdf5::is_boolean(session, stored.get());
   take_shape(session);
   take_filters(session, created.get());
   take_layout(session, created.get());
@@ -321,9 +335,7 @@ void DataSet::read_slab(Range rows, Range cols, std::byte* out) const {
 }
 
 void DataSet::require_plausible() const {
-  std::uint64_t bytes = 0;
-  if (!multiply(rows(), cols(), bytes) || !multiply(bytes, size_of(type_), bytes) ||
-      bytes / kMostInflation > file().size()) {
+  if (!is_plausible(file(), rows(), cols(), size_of(type_))) {
     fail(Errc::corrupt, "has more items than the file can hold");
   }
 }

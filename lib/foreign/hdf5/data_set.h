@@ -51,6 +51,13 @@ Handle numbers_of(const Session& session, hid_t type);
 /// the library's.
 std::optional<ValueType> value_type_of(const Session& session, hid_t type);
 
+/// Whether a data set keeps its values in other files. Also true where that cannot be known.
+bool is_elsewhere(const Session& session, hid_t data_set);
+
+/// Whether a file is large enough for this many cells, even compressed: a damaged extent may be any
+/// number.
+bool is_plausible(const ByteSource& file, std::uint64_t rows, std::uint64_t cols, std::size_t size);
+
 /// What cells without a value type are, and what to do: "strings".
 std::string what_it_holds(const Session& session, hid_t type);
 
@@ -72,6 +79,7 @@ class DataSet {
   std::uint64_t rows() const noexcept { return shape_[0]; }
   std::uint64_t cols() const noexcept { return shape_.size() == 2 ? shape_[1] : 1; }
   ValueType type() const noexcept { return type_; }
+  bool is_boolean() const noexcept { return boolean_; }
   /// As many extents as the shape has, each at least 1; empty when it is not chunked.
   const std::vector<std::uint64_t>& chunk() const noexcept { return chunk_; }
   /// For people: "gzip 4, shuffle".
@@ -84,7 +92,7 @@ class DataSet {
   void read(Range rows, Range cols, std::byte* out) const;
   void read(Range items, std::byte* out) const { read(items, {0, 1}, out); }
 
-  /// Throws corrupt unless so many items can be in the file: a damaged extent may be any number.
+  /// Throws corrupt unless these items can be in the file.
   void require_plausible() const;
 
  private:
@@ -112,6 +120,7 @@ class DataSet {
   Handle id_;
   std::vector<std::uint64_t> shape_, chunk_;
   ValueType type_ = ValueType::f64;
+  bool boolean_ = false;
   std::string compression_;
   Filters filters_;
   const std::uint64_t number_ = serial_number();  // in keys of the cache

@@ -75,7 +75,8 @@ std::shared_ptr<Store> open_dense(std::shared_ptr<ByteSource> file,
   schema.rows = data->rows();
   schema.cols = data->cols();
   schema.value_type = data->type();
-  describe(data->opened(), data->path(), schema);
+  schema.attributes = attributes_of(data->opened(), data->path());
+  arrays::give_names(std::make_shared<const FileObjects>(data->opened()), data->path(), schema);
   EntryTable blocks = blocks_of(*data, schema);
   auto state = std::make_unique<DenseState>();
   state->data = std::move(data);

@@ -1,9 +1,8 @@
 #include "lib/foreign/hdf5/describe.h"
 
-#include <array>
+#include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <functional>
 #include <limits>
 #include <string_view>
 #include <utility>
@@ -12,7 +11,6 @@
 #include "dapple/column.h"
 #include "lib/base/bytes.h"
 #include "lib/base/json.h"
-#include "lib/foreign/arrays/encoding.h"
 #include "lib/object/attributes.h"
 
 namespace dapple::detail::hdf5 {
@@ -181,78 +179,83 @@ std::string read_attributes(const OpenFile& opened, const std::string& path) {
   return found.all.keys.empty() || !fault_of_attributes(text).empty() ? std::string() : text;
 }
 
-/// The path of the data set that is a table's index: that itself, or its values beside a mask.
-std::string index_path(const OpenFile& opened, const std::string& table) {
+constexpr std::uint64_t kStrip = 1 << 16;  // strings that are read at once
+
+/// Strings [which.begin, which.end) of a data set. Throws corrupt.
+std::vector<std::string> read_strip(const OpenFile& opened, const std::string& path, Range which) {
   const Session session(opened.name());
   const Api& h5 = session.api();
-  const Handle group = opened.open_object(session, table);
-  if (!group.is_open() || h5.H5Iget_type(group.get()) != H5I_GROUP) return {};
-  const auto index = text_attribute(session, group.get(), "_index");
-  if (!index) return {};
-  const std::string path = table + "/" + *index;
-  const Handle object = opened.open_object(session, path);
-  if (!object.is_open()) return {};
-  return h5.H5Iget_type(object.get()) == H5I_GROUP ? path + "/values" : path;
-}
-
-ReadNames names_in(const std::shared_ptr<const OpenFile>& opened, std::string_view table,
-                   std::uint64_t count) {
-  const std::string path = table.empty() ? std::string() : index_path(*opened, std::string(table));
-  if (path.empty()) return nullptr;
-  return read_once([opened, path, count]() -> std::shared_ptr<const Names> {
-    const std::vector<std::string> words = read_words(*opened, path, count);
-    if (words.size() != count) return nullptr;
-    NamesBuilder names;
-    for (const std::string& word : words) names.add(word);
-    return names.finish();
-  });
+  const Handle data = opened.open_object(session, path);
+  const Handle type(h5.H5Dget_type(data.get()), h5.H5Tclose);
+  const Handle in_file(h5.H5Dget_space(data.get()), h5.H5Sclose);
+  const hsize_t start = which.begin, count = which.size();
+  const Handle in_memory(h5.H5Screate_simple(1, &count, nullptr), h5.H5Sclose);
+  std::optional<std::vector<std::string>> strings;
+  if (type.is_open() && in_memory.is_open() && in_file.is_open() &&
+      h5.H5Sselect_hyperslab(in_file.get(), H5S_SELECT_SET, &start, nullptr, &count, nullptr) >=
+          0) {
+    strings = read_strings(session, type.get(), count, [&](hid_t as, void* out) {
+      return h5.H5Dread(data.get(), as, in_memory.get(), in_file.get(), H5P_DEFAULT, out);
+    });
+  }
+  if (!strings) opened.fail(session, "the strings of " + path + " cannot be read");
+  return std::move(*strings);
 }
 
 }  // namespace
 
-std::optional<Json> find_attribute(const Session& session, hid_t object, const char* name) {
-  const Api& h5 = session.api();
-  if (h5.H5Aexists(object, name) <= 0) return std::nullopt;
-  const Handle attribute(h5.H5Aopen(object, name, H5P_DEFAULT), h5.H5Aclose);
-  return attribute.is_open() ? value_of(session, attribute.get()) : std::nullopt;
-}
-
-std::optional<std::string> text_attribute(const Session& session, hid_t object, const char* name) {
-  auto value = find_attribute(session, object, name);
-  if (!value || !value->is(Json::Kind::string)) return std::nullopt;
-  return std::move(value->text);
-}
-
-std::vector<std::string> read_words(const OpenFile& opened, const std::string& path,
-                                    std::uint64_t count) {
+std::optional<Json> read_attribute(const OpenFile& opened, const std::string& path,
+                                   const char* name) {
   const Session session(opened.name());
   const Api& h5 = session.api();
   const Handle object = opened.open_object(session, path);
-  if (!object.is_open() || h5.H5Iget_type(object.get()) != H5I_DATASET) return {};
-  const Handle created(h5.H5Dget_create_plist(object.get()), h5.H5Pclose);
+  if (!object.is_open() || h5.H5Aexists(object.get(), name) <= 0) return std::nullopt;
+  const Handle attribute(h5.H5Aopen(object.get(), name, H5P_DEFAULT), h5.H5Aclose);
+  return attribute.is_open() ? value_of(session, attribute.get()) : std::nullopt;
+}
+
+std::function<std::string()> attributes_of(std::shared_ptr<const OpenFile> opened,
+                                           std::string path) {
+  return [opened = std::move(opened), path = std::move(path)] {
+    return read_attributes(*opened, path);
+  };
+}
+
+std::optional<arrays::Vector> find_strings(const std::shared_ptr<const OpenFile>& opened,
+                                           const std::string& path) {
+  const Session session(opened->name());
+  const Api& h5 = session.api();
+  const auto fault = [&](Errc code, const char* what) {
+    return Error(code, opened->name(), std::nullopt, "the data set " + path + what);
+  };
+  const Handle object = opened->open_object(session, path);
+  if (!object.is_open() || h5.H5Iget_type(object.get()) != H5I_DATASET) {
+    opened->fail(session, "the data set " + path + " cannot be opened");
+  }
   const Handle type(h5.H5Dget_type(object.get()), h5.H5Tclose);
+  if (!type.is_open() || h5.H5Tget_class(type.get()) != H5T_STRING) return std::nullopt;
+  if (is_elsewhere(session, object.get())) {
+    throw fault(Errc::unsupported, " keeps its values in other files, which are not opened");
+  }
   const Handle space(h5.H5Dget_space(object.get()), h5.H5Sclose);
-  if (!created.is_open() || !type.is_open() || !space.is_open() ||
-      h5.H5Pget_layout(created.get()) == H5D_VIRTUAL ||
-      h5.H5Pget_external_count(created.get()) != 0 ||
-      h5.H5Sget_simple_extent_ndims(space.get()) != 1) {
-    return {};
+  if (!space.is_open() || h5.H5Sget_simple_extent_ndims(space.get()) != 1) {
+    throw fault(Errc::corrupt, " should have one dimension");
   }
   hsize_t size = 0;
   h5.H5Sget_simple_extent_dims(space.get(), &size, nullptr);
-  if (size != count) return {};
-  auto words = read_strings(session, type.get(), count, [&](hid_t as, void* out) {
-    return h5.H5Dread(object.get(), as, H5S_ALL, H5S_ALL, H5P_DEFAULT, out);
-  });
-  return words ? std::move(*words) : std::vector<std::string>();
-}
-
-void describe(const std::shared_ptr<const OpenFile>& opened, const std::string& path,
-              Schema& schema) {
-  schema.attributes = [opened, path] { return read_attributes(*opened, path); };
-  const auto tables = arrays::tables_of(path);
-  schema.row_names = names_in(opened, tables[0], schema.rows);
-  schema.col_names = names_in(opened, tables[1], schema.cols);
+  if (!is_plausible(opened->file(), size, 1,
+                    std::max<std::size_t>(1, h5.H5Tget_size(type.get())))) {
+    throw fault(Errc::corrupt, " has more items than the file can hold");
+  }
+  return arrays::Vector{
+      .path = path,
+      .items = {size, 0},
+      .read_words = [opened, path, size](const arrays::TakeWord& take) {
+        for (std::uint64_t done = 0; done < size; done += kStrip) {
+          const Range which{done, done + std::min<std::uint64_t>(kStrip, size - done)};
+          for (const std::string& word : read_strip(*opened, path, which)) take(word);
+        }
+      }};
 }
 
 }  // namespace dapple::detail::hdf5

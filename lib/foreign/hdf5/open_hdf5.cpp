@@ -18,17 +18,17 @@ class Listing {
  public:
   explicit Listing(const Session& session) : session_(session) {}
 
-  arrays::Choices of(const OpenFile& opened) {
-    opened_ = &opened;
+  arrays::Choices of(const std::shared_ptr<const OpenFile>& opened) {
+    objects_.emplace(opened);
     const auto visit = [](hid_t root, const char* path, const H5O_info_t* info,
                           void* listing) -> herr_t {
       return static_cast<Listing*>(listing)->visit(root, path, *info);
     };
     const herr_t result =
-        session_.api().H5Ovisit1(opened.id(), H5_INDEX_NAME, H5_ITER_INC, visit, this);
+        session_.api().H5Ovisit1(opened->id(), H5_INDEX_NAME, H5_ITER_INC, visit, this);
     if (error_) std::rethrow_exception(error_);
     if (result < 0 && choices_.found.empty()) {
-      opened.fail(session_, "HDF5 cannot list its objects");
+      opened->fail(session_, "HDF5 cannot list its objects");
     }
     return std::move(choices_);
   }
@@ -56,9 +56,10 @@ class Listing {
     const Handle object(h5.H5Oopen(root, path, H5P_DEFAULT), h5.H5Oclose);
     if (!object.is_open()) return;
     if (!data_set) {
-      if (!sparse_kind(session_, *opened_, path)) return;
+      const auto kind = group_kind(*objects_, path);
+      if (!kind) return;
       group_ = std::string(path) + "/";
-      choices_.found.push_back({path, true});
+      choices_.found.push_back({path, *kind != GroupKind::table});
       return;
     }
     int rank = 0;
@@ -87,9 +88,9 @@ class Listing {
   }
 
   const Session& session_;
-  const OpenFile* opened_ = nullptr;
+  std::optional<FileObjects> objects_;
   arrays::Choices choices_;
-  std::string group_;  // the sparse one that was found last, with a slash
+  std::string group_;  // the one that was found last, with a slash
   std::size_t seen_ = 0;
   std::exception_ptr error_;
 };
@@ -119,29 +120,31 @@ std::string trimmed(std::string path) {
 
 struct Chosen {
   std::string path;
-  std::optional<SparseKind> sparse;
+  std::optional<GroupKind> group;
   std::vector<std::string> all;  // what could be chosen, if that had to be found out
 };
 
-Chosen choose_object(const OpenFile& opened, const std::string& wanted) {
-  const Session session(opened.name());
+Chosen choose_object(const std::shared_ptr<const OpenFile>& opened, const std::string& wanted) {
+  const Session session(opened->name());
   Chosen chosen;
   if (wanted.empty()) {
     const arrays::Choices choices = Listing(session).of(opened);
     const std::string* const only = choices.only();
-    if (only == nullptr) fail_choice(opened, choices, {});
+    if (only == nullptr) fail_choice(*opened, choices, {});
     chosen.path = *only;
     chosen.all = choices.contents();
   } else {
     chosen.path = trimmed(wanted);
   }
-  const Handle object = opened.open_object(session, chosen.path);
-  if (!object.is_open()) fail_choice(opened, Listing(session).of(opened), wanted);
+  const Handle object = opened->open_object(session, chosen.path);
+  if (!object.is_open()) fail_choice(*opened, Listing(session).of(opened), wanted);
   if (session.api().H5Iget_type(object.get()) == H5I_DATASET) return chosen;
-  chosen.sparse = sparse_kind(session, opened, chosen.path);
-  if (!chosen.sparse) {
-    throw Error(Errc::unsupported, opened.name(), std::nullopt,
-                chosen.path + " is neither a data set nor a sparse matrix in CSR or CSC form");
+  chosen.group = group_kind(FileObjects(opened), chosen.path);
+  if (!chosen.group) {
+    throw Error(Errc::unsupported, opened->name(), std::nullopt,
+                chosen.path +
+                    " is neither a data set nor a sparse matrix in CSR or CSC form, nor a "
+                    "table of anndata's");
   }
   return chosen;
 }
@@ -151,10 +154,10 @@ Chosen choose_object(const OpenFile& opened, const std::string& wanted) {
 std::shared_ptr<const Store> open_hdf5(std::shared_ptr<ByteSource> file,
                                        const OpenOptions& options) {
   auto opened = std::make_shared<const OpenFile>(file);
-  Chosen chosen = choose_object(*opened, options.array);
+  Chosen chosen = choose_object(opened, options.array);
   std::shared_ptr<Store> store;
-  if (chosen.sparse) {
-    store = open_sparse(std::move(opened), std::move(file), chosen.path, *chosen.sparse);
+  if (chosen.group) {
+    store = open_group(std::move(opened), std::move(file), chosen.path, *chosen.group);
   } else {
     store = open_dense(std::move(file),
                        std::make_unique<const DataSet>(std::move(opened), chosen.path));

@@ -300,15 +300,16 @@ void ArrayData::read(Range items, std::byte* out) const {
   }
 }
 
-std::vector<std::string> ArrayData::read_words() const {
-  std::vector<std::string> words;
-  for (std::uint64_t i = 0; words.size() < rows(); ++i) {
-    const std::uint64_t wanted = std::min(chunk_rows(), rows() - words.size());
+void ArrayData::read_words(const std::function<void(std::string_view)>& take) const {
+  std::uint64_t done = 0;
+  for (std::uint64_t i = 0; done < rows(); ++i) {
+    const std::uint64_t wanted = std::min(chunk_rows(), rows() - done);
+    done += wanted;
     std::string key;
     const Extents place = place_of(i, 0);
     auto bytes = metadata_.shards ? shard_part(place, key) : stored_chunk(place, key);
     if (!bytes) {
-      words.resize(words.size() + static_cast<std::size_t>(wanted));
+      for (std::uint64_t k = 0; k < wanted; ++k) take({});
       continue;
     }
     undo_steps(*bytes, key);
@@ -318,19 +319,16 @@ std::vector<std::string> ArrayData::read_words() const {
       fail(key, counted(count, "string") + " are fewer than a chunk's " + std::to_string(wanted));
     for (std::uint64_t k = 0; k < wanted; ++k) {
       const auto text = in.take(in.le<std::uint32_t>("the length of a string"), "a string");
-      words.emplace_back(reinterpret_cast<const char*>(text.data()), text.size());
+      take({reinterpret_cast<const char*>(text.data()), text.size()});
     }
   }
-  return words;
 }
 
-std::shared_ptr<const ArrayData> open_vector(const Hierarchy& hierarchy, const Node& group,
-                                             std::string_view name) {
-  const std::string path = below(group.path, checked_path(name));
+std::shared_ptr<const ArrayData> open_vector(const Hierarchy& hierarchy, const std::string& path) {
   auto node = hierarchy.find(path);
   if (!node || !node->is_array) {
-    throw Error(Errc::corrupt, group.key, std::nullopt,
-                "the group has no array '" + std::string(name) + "'");
+    throw Error(Errc::corrupt, hierarchy.keys()->shown(path), std::nullopt,
+                "there is no array of this name");
   }
   ArrayMetadata metadata = parse_array(node->metadata, node->key);
   if (metadata.shape.size() != 1) {

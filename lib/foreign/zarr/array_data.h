@@ -4,10 +4,12 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -64,8 +66,8 @@ class ArrayData {
   bool fetches() const noexcept { return keys_->fetches(); }
   /// Copies items of an array of one dimension.
   void read(Range items, std::byte* out) const;
-  /// The strings of an array of one dimension. Throws corrupt.
-  std::vector<std::string> read_words() const;
+  /// Hands out the strings of an array of one dimension. Throws corrupt.
+  void read_words(const std::function<void(std::string_view)>& take) const;
   /// Throws corrupt: something is wrong with what the key holds.
   [[noreturn]] void fail(const std::string& key, const std::string& what) const;
 
@@ -103,9 +105,7 @@ class ArrayData {
   const std::uint64_t number_ = serial_number(), index_number_ = serial_number();  // in the cache
 };
 
-/// The array of that name in a group. Throws corrupt when there is none, or of another rank;
-/// unsupported.
-std::shared_ptr<const ArrayData> open_vector(const Hierarchy& hierarchy, const Node& group,
-                                             std::string_view name);
+/// The array at a path. Throws corrupt when there is none, or of another rank; unsupported.
+std::shared_ptr<const ArrayData> open_vector(const Hierarchy& hierarchy, const std::string& path);
 
 }  // namespace dapple::detail::zarr

@@ -98,13 +98,13 @@ constexpr Driver kDriver = {.format = "zarr", .read = read, .will_need = will_ne
 
 std::shared_ptr<Store> open_dense(std::shared_ptr<ByteSource> file,
                                   std::unique_ptr<const ArrayData> data, const Node& node,
-                                  AxisNames names) {
+                                  const std::shared_ptr<const arrays::Objects>& beside) {
   Schema schema;
   schema.attributes = node.for_schema();
   schema.rows = data->rows();
   schema.cols = data->cols();
   schema.value_type = data->type();
-  names.give_to(schema);
+  if (beside != nullptr) arrays::give_names(beside, node.path, schema);
   const arrays::Tile tile =
       arrays::block_of(schema.rows, schema.cols, {data->chunk_rows(), data->chunk_cols()});
   EntryTable blocks = arrays::blocks_of(schema, tile, file->name(), "the array " + data->path());

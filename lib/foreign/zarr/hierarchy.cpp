@@ -4,7 +4,7 @@
 #include <set>
 #include <utility>
 
-#include "lib/foreign/arrays/encoding.h"
+#include "lib/foreign/arrays/annotated.h"
 #include "lib/object/attributes.h"
 
 namespace dapple::detail::zarr {

@@ -2,44 +2,36 @@
 #pragma once
 
 #include <memory>
-#include <string_view>
+#include <string>
+#include <utility>
 
+#include "lib/foreign/arrays/annotated.h"
 #include "lib/foreign/zarr/array_data.h"
 #include "lib/foreign/zarr/hierarchy.h"
-#include "lib/object/names.h"
 #include "lib/object/store.h"
 
 namespace dapple::detail::zarr {
 
-/// Of the rows and columns of a matrix.
-struct AxisNames {
-  ReadNames rows, cols;
+/// The nodes of a hierarchy, for what anndata makes of several.
+class Nodes final : public arrays::Objects {
+ public:
+  explicit Nodes(std::shared_ptr<const Hierarchy> hierarchy) : hierarchy_(std::move(hierarchy)) {}
 
-  /// Those of which there are as many as rows and columns. REQUIRES the shape.
-  void give_to(Schema& schema) const;
+  std::optional<arrays::Object> find(const std::string& path) const override;
+  arrays::Vector open_vector(const std::string& path) const override;
+  Error fault(Errc code, const std::string& path, const std::string& what) const override;
+
+ private:
+  std::shared_ptr<const Hierarchy> hierarchy_;
 };
 
-/// What the tables beside a matrix at this path call its rows and columns, read when they are asked
-/// for: their indexes, where these have as many words.
-AxisNames names_beside(const std::shared_ptr<const Hierarchy>& hierarchy, std::string_view path);
+/// A node as one of them.
+arrays::Object object_of(Node node);
 
-/// An array of numbers, as a matrix.
+/// An array of numbers, as a matrix. Its names are those of the tables beside it, if `beside` knows
+/// of some.
 std::shared_ptr<Store> open_dense(std::shared_ptr<ByteSource> file,
                                   std::unique_ptr<const ArrayData> data, const Node& node,
-                                  AxisNames names);
-
-/// True for groups of anndata's that are one sparse matrix: csr_matrix, csc_matrix.
-bool is_sparse(const Node& group) noexcept;
-
-/// Throws corrupt, unsupported.
-std::shared_ptr<Store> open_sparse(std::shared_ptr<ByteSource> file, const Hierarchy& hierarchy,
-                                   const Node& group, AxisNames names);
-
-/// True for anndata's tables: a group of columns, each an array or a category of codes and words.
-bool is_table(const Node& group) noexcept;
-
-/// Columns that cannot be read are left out, which the store's note tells. Throws corrupt.
-std::shared_ptr<Store> open_table(std::shared_ptr<ByteSource> file, const Hierarchy& hierarchy,
-                                  const Node& group);
+                                  const std::shared_ptr<const arrays::Objects>& beside);
 
 }  // namespace dapple::detail::zarr

@@ -37,8 +37,9 @@ class Listing {
     const auto node = hierarchy_.find(path);
     if (!node) return;
     if (node->is_array) return look_at(*node);
-    if (is_sparse(*node) || is_table(*node)) {
-      choices.found.push_back({path, is_sparse(*node)});
+    const arrays::Encoding encoding = arrays::encoding_of(object_of(*node));
+    if (encoding != arrays::Encoding::none) {
+      choices.found.push_back({path, encoding != arrays::Encoding::table});
       return;
     }
     for (const std::string& name : hierarchy_.children(path)) {
@@ -126,16 +127,31 @@ Slice slice_of(const Extents& shape, const std::vector<std::string>& parts, cons
   return slice;
 }
 
-std::shared_ptr<Store> open_node(std::shared_ptr<ByteSource> file,
-                                 const std::shared_ptr<const Hierarchy>& hierarchy,
-                                 const Node& node, const std::vector<std::string>& parts) {
-  const AxisNames names = parts.empty() ? names_beside(hierarchy, node.path) : AxisNames();
-  if (is_sparse(node)) return open_sparse(std::move(file), *hierarchy, node, names);
-  if (is_table(node)) return open_table(std::move(file), *hierarchy, node);
-  if (!node.is_array) {
+std::shared_ptr<Store> open_group(std::shared_ptr<ByteSource> file,
+                                  const std::shared_ptr<const Nodes>& nodes, const Node& node) {
+  static constexpr arrays::Drivers kSparse("zarr");
+  static constexpr Driver kTable = arrays::table_driver("zarr");
+  const arrays::Encoding encoding = arrays::encoding_of(object_of(node));
+  Schema schema;
+  schema.attributes = node.for_schema();
+  if (encoding == arrays::Encoding::table) {
+    return arrays::open_table(std::move(file), *nodes, node.path, std::move(schema), kTable);
+  }
+  if (encoding == arrays::Encoding::none) {
     throw Error(Errc::unsupported, node.key, std::nullopt,
                 "the group is neither a sparse matrix nor a table of anndata's");
   }
+  arrays::take_shape(*nodes, node.path, schema);
+  arrays::give_names(nodes, node.path, schema);
+  return arrays::open_sparse(std::move(file), *nodes, node.path, encoding == arrays::Encoding::csc,
+                             std::move(schema), kSparse);
+}
+
+std::shared_ptr<Store> open_node(std::shared_ptr<ByteSource> file,
+                                 const std::shared_ptr<const Hierarchy>& hierarchy,
+                                 const Node& node, const std::vector<std::string>& parts) {
+  const auto nodes = std::make_shared<const Nodes>(hierarchy);
+  if (!node.is_array) return open_group(std::move(file), nodes, node);
   ArrayMetadata metadata = parse_array(node.metadata, node.key);
   if (metadata.type.words) {
     throw Error(Errc::unsupported, node.key, std::nullopt,
@@ -144,7 +160,7 @@ std::shared_ptr<Store> open_node(std::shared_ptr<ByteSource> file,
   Slice slice = slice_of(metadata.shape, parts, node);
   auto data = std::make_unique<const ArrayData>(hierarchy->keys(), node.path, std::move(metadata),
                                                 std::move(slice));
-  return open_dense(std::move(file), std::move(data), node, names);
+  return open_dense(std::move(file), std::move(data), node, parts.empty() ? nodes : nullptr);
 }
 
 }  // namespace

@@ -1,0 +1,40 @@
+#include "lib/foreign/zarr/nodes.h"
+
+#include "lib/base/bytes.h"
+
+namespace dapple::detail::zarr {
+
+arrays::Object object_of(Node node) {
+  const bool is_array = node.is_array;
+  return {is_array, [attributes = std::move(node.attributes)](const char* name) {
+            const Json* const found = attributes.find(name);
+            return found != nullptr ? std::optional(*found) : std::nullopt;
+          }};
+}
+
+std::optional<arrays::Object> Nodes::find(const std::string& path) const {
+  auto node = hierarchy_->find(checked_path(path));
+  return node ? std::optional(object_of(std::move(*node))) : std::nullopt;
+}
+
+arrays::Vector Nodes::open_vector(const std::string& path) const {
+  const auto data = zarr::open_vector(*hierarchy_, checked_path(path));
+  const ArrayMetadata& metadata = data->metadata();
+  arrays::Vector vector{.path = data->path(),
+                        .items = {data->rows(), size_of(data->type())},
+                        .type = data->type(),
+                        .boolean = metadata.type.boolean};
+  vector.shown = {{"chunks", shape_text(metadata.chunk)}, {"codecs", metadata.codecs}};
+  if (metadata.type.words) {
+    vector.read_words = [data](const arrays::TakeWord& take) { data->read_words(take); };
+  } else {
+    vector.items.load = [data](Range which, std::byte* out) { data->read(which, out); };
+  }
+  return vector;
+}
+
+Error Nodes::fault(Errc code, const std::string& path, const std::string& what) const {
+  return Error(code, hierarchy_->keys()->shown(path), std::nullopt, what);
+}
+
+}  // namespace dapple::detail::zarr
