@@ -215,6 +215,34 @@ def check_hdf5_of_anndata(folder):
     assert (cells(path) == dense).all()
 
 
+def check_hdf5_tables_of_anndata(folder):
+    hdf5()
+    path = folder / "t.h5ad"
+    with h5py.File(path, "w") as f:
+        f["X"] = np.eye(3)
+        table = f.create_group("obs")
+        table.attrs.update({"encoding-type": "dataframe", "_index": "id"})
+        table.attrs["column-order"] = np.array(["fixed", "kind", "n"], object)
+        table["id"] = ["a", "b", "c"]
+        table["fixed"] = np.array([b"xy", b"", b"xyz"], "S3")
+        table["kind/codes"] = np.array([1, -1, 0], "i1")
+        table["kind/categories"] = np.array([10, 20], "i2")
+        table["kind"].attrs["encoding-type"] = "categorical"
+        table["n/values"] = np.array([7, 8, 9], "u8")
+        table["n/mask"] = np.array([False, True, False])
+        table["n"].attrs["encoding-type"] = "nullable-integer"
+    assert set(info(path)["arrays"]) == {"X", "obs"}
+    first, last = 'id,fixed,kind,n\n', 'c,xyz,"10",9\n'
+    assert dapple("get", path, "--array", "obs") == first + 'a,xy,"20",7\nb,"",,\n' + last
+    assert dapple("get", path, "--array", "obs", "--where", "kind == '10'") == first + last
+    with h5py.File(path, "a") as f:
+        del f["obs/n/mask"]
+    assert "obs/n/mask cannot be opened" in refusal(path, "--array", "obs")
+    with h5py.File(path, "a") as f:
+        f["obs/n/mask"] = h5py.ExternalLink("secret.h5", "/X")
+    assert "obs/n/mask cannot be opened" in refusal(path, "--array", "obs")
+
+
 def check_hdf5_from_a_pipe_and_compressed(folder):
     hdf5()
     path = folder / "p.h5"

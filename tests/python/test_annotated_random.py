@@ -108,6 +108,11 @@ class Maker:
             "scalar": lambda: self.one(np.float32(0.1), np.int8(-3), np.bool_(True), np.array(3.5)),
         }[one]()  # fmt: skip
 
+    def beside(self, size, index):
+        wide = int(self.rng.integers(0, 5))
+        some = [lambda: self.array((size, wide)), lambda: self.sparse(size, wide), lambda: self.table(size, index), lambda: self.array((size, 2, 2))]
+        return self.one(*some)()
+
     def adata(self):
         n, m = self.n, self.m
         obs, var = self.table(n), self.table(m)
@@ -116,9 +121,7 @@ class Maker:
             made.layers[name] = self.matrix(n, m)
         for part, size, index in (("obsm", n, obs.index), ("varm", m, var.index)):
             for name in ("X_pca", "other", "%")[: int(self.rng.integers(0, 4))]:
-                wide = int(self.rng.integers(0, 5))
-                options = [lambda: self.array((size, wide)), lambda: self.sparse(size, wide), lambda: self.table(size, index), lambda: self.array((size, 2, 2))]
-                getattr(made, part)[name] = self.one(*options)()
+                getattr(made, part)[name] = self.beside(size, index)
             if self.chance(0.6):
                 getattr(made, part[:3] + "p")["near"] = self.matrix(size, size)
         made.uns.update({f"u{k}": self.unstructured() for k in range(int(self.rng.integers(0, 7)))})
@@ -213,7 +216,7 @@ def require_table(path, name, wanted):
     assert frame.note == "" and len(frame) == len(wanted)
     assert frame.columns[1:] == tuple(wanted.columns)
     assert list(frame[frame.columns[0]]) == list(wanted.index)
-    for k, label in enumerate(wanted.columns, 1):
+    for label in wanted.columns:
         column, cells = wanted[label], frame[label]
         missing = column.isna().to_numpy() if not isinstance(column.dtype, np.dtype) else np.zeros(len(column), bool)
         if isinstance(column.dtype, pd.CategoricalDtype):
