@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "lib/dataset/commit.h"
+#include "lib/io/local/folder.h"
 #include "lib/io/local/local_file.h"
 #include "lib/io/temporary.h"
 
@@ -71,21 +72,17 @@ std::set<Id> parts_of_states(const std::filesystem::path& folder) {
 /// files without a name.
 std::vector<Id> old_parts(const std::filesystem::path& folder, std::uint64_t grace_s) {
   std::vector<Id> ids;
-  std::error_code reason;
-  std::filesystem::directory_iterator file(folder, reason);
-  for (; !reason && file != std::filesystem::directory_iterator(); file.increment(reason)) {
-    const std::string name = file->path().filename().string();
+  each_name(folder.string(), [&](std::string_view name) {
     const std::size_t hidden = name.find(".dapple-");
-    if (name.starts_with('.') && hidden != std::string::npos) {
+    if (name.starts_with('.') && hidden != name.npos) {
       remove_abandoned(folder / name.substr(1, hidden - 1));
-    } else if (name.starts_with("part-") && is_old(file->path(), grace_s)) {
+    } else if (name.starts_with("part-") && is_old(folder / name, grace_s)) {
       try {
         ids.push_back(id_of(name));
       } catch (const Error&) {  // a file of somebody else's
       }
     }
-  }
-  if (reason) throw_io(folder.string(), "list", reason.value());
+  });
   return ids;
 }
 

@@ -11,6 +11,7 @@
 #include "lib/dbdf/read/open_dbdf.h"
 #include "lib/dbdf/row_directory.h"
 #include "lib/dbdf/statistics.h"
+#include "lib/io/local/folder.h"
 #include "lib/io/local/memory_limit.h"
 #include "lib/io/memory/memory_source.h"
 #include "lib/io/output_file.h"
@@ -154,13 +155,9 @@ std::string latest_of(std::span<const std::string> names) {
 std::vector<std::uint64_t> list_states(const std::filesystem::path& folder) {
   require_local(folder.string());
   std::vector<std::uint64_t> numbers;
-  std::error_code reason;
-  std::filesystem::directory_iterator file(folder, reason);
-  for (; !reason && file != std::filesystem::directory_iterator(); file.increment(reason)) {
-    const std::uint64_t number = state_number(file->path().filename().string());
-    if (number > 0) numbers.push_back(number);
-  }
-  if (reason) throw_io(folder.string(), "list", reason.value());
+  each_name(folder.string(), [&](std::string_view name) {
+    if (const std::uint64_t number = state_number(name); number > 0) numbers.push_back(number);
+  });
   std::sort(numbers.begin(), numbers.end());
   return numbers;
 }
