@@ -130,6 +130,9 @@ class RowAccess {
 
   /// The size of the cache.
   std::size_t bytes() const;
+  /// True every other time. Gathers that decode go through the file down and up in turn: what the
+  /// last one decoded last is kept, and would be pushed out before a second way down came to it.
+  bool turn() const noexcept { return turns_.fetch_add(1, std::memory_order_relaxed) % 2 != 0; }
 
  private:
   using Page = std::array<std::unique_ptr<IndexedRows>, 512>;
@@ -146,6 +149,7 @@ class RowAccess {
   const Store& store_;
   const std::size_t budget_;
   mutable std::atomic<std::uint64_t> clock_{0};
+  mutable std::atomic<unsigned> turns_{0};
   mutable std::shared_mutex mutex_;           // guards what follows
   std::vector<std::unique_ptr<Page>> pages_;  // of blocks by number, allocated on demand
   std::size_t bytes_ = 0;

@@ -200,6 +200,7 @@ void RowFinder::put_in_order() {
     return k < begin_[i + 1] ? std::pair(numbers_[k], parts_[k].row) : std::pair(0ul, 0u);
   };
   std::sort(order_.begin(), order_.end(), [&](auto a, auto b) { return place(a) < place(b); });
+  if (order_.size() > 1 && store_.row_access().turn()) std::reverse(order_.begin(), order_.end());
 }
 
 /// Where the row is in its block.

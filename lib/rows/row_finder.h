@@ -61,8 +61,8 @@ class RowFinder {
   /// The same for single cells: one part each, or none where it is absent.
   void find(std::span<const CellPos> cells);
 
-  /// Where rows or cells have to be decoded, they are used in the order of the file, because
-  /// neighbours are decoded together. The k-th to be used is number `at(k)`.
+  /// Where rows or cells have to be decoded, they are used in the order of the file, or against it,
+  /// because neighbours are decoded together. The k-th to be used is number `at(k)`.
   bool decodes() const noexcept { return !order_.empty(); }
   std::size_t at(std::size_t k) const noexcept { return decodes() ? order_[k] : k; }
 
