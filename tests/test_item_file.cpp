@@ -86,7 +86,7 @@ std::filesystem::path write_strips(const TempDir& dir, const char* name, bool pl
   CHECK(file.entries().size() == 4);
   const auto index =
       detail::BlockIndex::from_entries(file.take_entries(), kStripsRows, kStripsCols, name);
-  if (!plain) file.put_index(index, detail::xxh3(detail::dbdf::emit_header(schema)), {});
+  if (!plain) file.put_index(index, detail::dbdf::emit_header(schema), {});
   const std::uint64_t size = file.publish(false);
   CHECK(size == std::filesystem::file_size(path));
   return path;

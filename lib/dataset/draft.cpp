@@ -229,8 +229,9 @@ void Draft::emit(StateHead head, const std::string& name,
   dbdf::HintWriter hints;
   if (auto columns = dbdf::emit_columns(schema_); !columns.empty()) hints.add(std::move(columns));
   if (!attributes_.empty()) hints.add(dbdf::emit_attributes(attributes_));
-  if (knows_stats_) hints.add(dbdf::emit_statistics(index, tables.hash, stats_));
+  if (knows_stats_) hints.add(dbdf::emit_statistics(index, stats_));
   if (auto rows = row_counts_.emit(index); !rows.empty()) hints.add(std::move(rows));
+  dbdf::bind_statistics(hints, index, tables.hash);
   std::uint64_t size = 0;
   const auto add = [&](std::span<const std::byte> bytes) {
     put(bytes);

@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 
+#include "dapple/array.h"
 #include "lib/base/bytes.h"
 #include "lib/base/text.h"
 #include "lib/codec/packed_words.h"
@@ -211,11 +212,14 @@ class Reader {
       fail(at + column_at::words, "holds a dictionary outside its bytes");
     }
     auto& known = dictionaries_[{begin, n, bytes, hash}];
-    if (known == nullptr) {
-      const std::uint64_t first = offset_ + begin, offsets = 8 * (n + 1);
-      known = stored_dictionary(file_, file_->bytes(first, offsets),
-                                file_->bytes(first + offsets, bytes), hash, file_->name(), first);
-    }
+    if (known != nullptr) return known;
+    const auto stored = [file = file_, first = offset_ + begin, offsets = 8 * (n + 1), size = bytes,
+                         sum = hash] {
+      const auto all = file->bytes(first, offsets + size);
+      return stored_dictionary(file, all.first(offsets), all.subspan(offsets), sum, file->name(),
+                               first);
+    };
+    known = file_->fetches() ? late_dictionary(n, file_->name(), stored) : stored();
     return known;
   }
 
@@ -224,25 +228,45 @@ class Reader {
   /// `left` is how much follows its start.
   std::shared_ptr<const Dictionary> packed_words(std::uint64_t at, const Place& place,
                                                  std::uint64_t left) {
-    const auto [begin, n, bytes, hash] = place;
-    const std::uint64_t size =
-        left < 8 ? left : load_le<std::uint64_t>(file_->at(offset_ + begin, 8));
     // A number of words that is not absurd, so that nothing below overflows.
-    if (left < 8 || size > left - 8 || n / kMostWordRatio > size || bytes / kMostWordRatio > size ||
-        (n * 4 + bytes) / kMostWordRatio > size) {
-      fail(at + column_at::words, "holds a packed dictionary outside its bytes");
+    const std::uint64_t n = place[1], bytes = place[2];
+    if (left < 8 || n / kMostWordRatio > left || bytes / kMostWordRatio > left ||
+        (n * 4 + bytes) / kMostWordRatio > left) {
+      fail(at + column_at::words, kOutside);
     }
     auto& known = dictionaries_[place];
-    if (known == nullptr) {
-      const std::uint64_t first = offset_ + begin + 8;
-      known =
-          packed_dictionary(file_, file_->bytes(first, size), n, bytes, hash, file_->name(), first);
-    }
+    if (known != nullptr) return known;
+    const auto frame = [file = file_, first = offset_ + place[0], most = left - 8,
+                        least = (n * 4 + bytes) / kMostWordRatio,
+                        blame = offset_ + at + column_at::words] {
+      const auto size = load_le<std::uint64_t>(file->at(first, 8));
+      if (size > most || size < least) fail_in(*file, blame, kOutside);
+      return file->bytes(first + 8, size);
+    };
+    if (!file_->fetches()) frame();  // what is damaged is told when the file is opened
+    known = late_dictionary(n, file_->name(), [frame, file = file_, place, first = offset_] {
+      const auto& [begin, words, size, hash] = place;
+      const auto packed = frame();
+      const std::size_t offsets = 8 * (words + 1);
+      const auto memory = std::make_shared<Array<std::byte>>(offsets + size);
+      const std::span<std::byte> all(memory->data(), memory->size());
+      if (!unpack_words(packed, all.first(offsets), all.subspan(offsets))) {
+        throw Error(Errc::corrupt, file->name(), first + begin + 8,
+                    "the packed dictionary of a column is damaged");
+      }
+      return stored_dictionary(memory, all.first(offsets), all.subspan(offsets), hash, file->name(),
+                               first + begin + 8);
+    });
     return known;
   }
 
+  static constexpr char kOutside[] = "holds a packed dictionary outside its bytes";
+
   [[noreturn]] void fail(std::uint64_t at, const char* what) const {
-    throw Error(Errc::corrupt, file_->name(), offset_ + at,
+    fail_in(*file_, offset_ + at, what);
+  }
+  [[noreturn]] static void fail_in(const ByteSource& file, std::uint64_t byte, const char* what) {
+    throw Error(Errc::corrupt, file.name(), byte,
                 std::string("the table of column meanings ") + what);
   }
 

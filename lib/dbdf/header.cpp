@@ -162,6 +162,7 @@ std::span<const std::byte> first_look(const ByteSource& file) {
   constexpr std::uint64_t kFirstLook = 128;
   const std::uint64_t size = std::min(file.size(), kFirstLook);
   if (!file.fetches() || size < kMatrixHeader) return file.bytes(0, size);
+  if (const auto known = file.presumed(); !known.empty()) return known;
   const auto start = file.bytes(0, kMatrixHeader);  // which may be presumed
   const bool frame = start[1] == static_cast<std::byte>(DataType::frame);
   return frame ? file.bytes(0, size) : start;

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "lib/base/bytes.h"
+#include "lib/dbdf/head_copy.h"
 #include "lib/dbdf/header.h"
 #include "lib/io/hash.h"
 
@@ -20,22 +21,30 @@ std::uint64_t hint_hash(const std::byte* trailer, std::uint64_t at) noexcept {
   return xxh3({trailer, hint_at::own_hash}, at);
 }
 
-/// The payload of a hint with `content` bytes of content.
-std::uint64_t payload_bytes(std::uint64_t content) noexcept {
-  return round_up(content + kHintTrailer, kLine);
-}
-
 }  // namespace
 
 std::array<std::byte, kPosition + kDenseHeader> hint_header(std::uint64_t content) {
   Entry block;
   block.pos = kAuxiliaryPos;
   block.kind = BlockKind::dense;
-  block.rows = static_cast<std::uint32_t>(payload_bytes(content) / kLine);
+  block.rows = static_cast<std::uint32_t>(hint_payload(content) / kLine);
   block.cols = kLine;
   std::array<std::byte, kBlockHeader> header;
   emit_item_header(header.data(), block);
   return header;
+}
+
+std::vector<std::byte> hint_end(std::span<const std::byte> content, std::uint64_t offset,
+                                bool more) {
+  const std::uint64_t bytes = hint_payload(content.size());
+  std::vector<std::byte> end(bytes - content.size());
+  std::byte* const trailer = end.data() + end.size() - kHintTrailer;
+  store_le(trailer + hint_at::bytes, std::uint64_t{content.size()});
+  store_le(trailer + hint_at::hash, xxh3(content));
+  std::memcpy(trailer + hint_at::tag, content.data(), kTag);
+  store_le(trailer + hint_at::flags, more ? kMoreHints : 0);
+  store_le(trailer + hint_at::own_hash, hint_hash(trailer, offset + bytes - kHintTrailer));
+  return end;
 }
 
 void HintWriter::add_names(std::vector<std::byte> content) {
@@ -44,11 +53,24 @@ void HintWriter::add_names(std::vector<std::byte> content) {
 }
 
 void HintWriter::add(std::vector<std::byte> content) {
-  const std::uint64_t lines = payload_bytes(content.size()) / kLine;
+  const std::uint64_t lines = hint_payload(content.size()) / kLine;
   if (lines > std::numeric_limits<std::uint32_t>::max()) {
     throw Error(Errc::unsupported, "the dictionaries of the columns take more than 256 GiB");
   }
   contents_.push_back(std::move(content));
+}
+
+std::span<std::byte> HintWriter::find(std::string_view tag) noexcept {
+  for (std::vector<std::byte>& content : contents_) {
+    if (std::memcmp(content.data(), tag.data(), kTag) == 0) return content;
+  }
+  return {};
+}
+
+std::uint64_t HintWriter::bytes() const noexcept {
+  std::uint64_t all = 0;
+  for (const auto& content : contents_) all += kBlockHeader + hint_payload(content.size());
+  return all;
 }
 
 std::uint64_t HintWriter::alignment() const noexcept {
@@ -61,18 +83,10 @@ void HintWriter::emit(std::uint64_t offset,
                       const std::function<void(std::span<const std::byte>)>& put) const {
   bool more = false;
   for (const std::vector<std::byte>& content : contents_) {
-    const std::uint64_t bytes = payload_bytes(content.size());
-    std::vector<std::byte> end(bytes - content.size());
-    std::byte* const trailer = end.data() + end.size() - kHintTrailer;
-    store_le(trailer + hint_at::bytes, std::uint64_t{content.size()});
-    store_le(trailer + hint_at::hash, xxh3(content));
-    std::memcpy(trailer + hint_at::tag, content.data(), kTag);
-    store_le(trailer + hint_at::flags, more ? kMoreHints : 0);
-    offset += kBlockHeader + bytes;
-    store_le(trailer + hint_at::own_hash, hint_hash(trailer, offset - kHintTrailer));
     put(hint_header(content.size()));
     put(content);
-    put(end);
+    put(hint_end(content, offset + kBlockHeader, more));
+    offset += kBlockHeader + hint_payload(content.size());
     more = true;
   }
 }
@@ -95,7 +109,7 @@ const std::byte* hint_trailer(const ByteSource& file, std::uint64_t end, std::ui
   const std::byte* const p = file.at(end - kHintTrailer, kHintTrailer);
   const auto bytes = load_le<std::uint64_t>(p + hint_at::bytes);
   if (!is_hint_trailer(p, end) || load_le<std::uint64_t>(p + hint_at::flags) > kMoreHints ||
-      bytes < kTag || bytes > room - kHintTrailer || payload_bytes(bytes) > room) {
+      bytes < kTag || bytes > room - kHintTrailer || hint_payload(bytes) > room) {
     fail_hints(file, end);
   }
   return p;
@@ -104,7 +118,7 @@ const std::byte* hint_trailer(const ByteSource& file, std::uint64_t end, std::ui
 /// What that trailer says.
 Hint hint_of(const std::byte* trailer, std::uint64_t end) {
   const auto bytes = load_le<std::uint64_t>(trailer + hint_at::bytes);
-  return {end - payload_bytes(bytes), bytes, load_le<std::uint64_t>(trailer + hint_at::hash)};
+  return {end - hint_payload(bytes), bytes, load_le<std::uint64_t>(trailer + hint_at::hash)};
 }
 
 }  // namespace
@@ -128,6 +142,18 @@ void for_each_hint(const ByteSource& file, std::uint64_t first, const Trailer& t
   }
 }
 
+std::optional<Hint> hint_ending_at(const ByteSource& file, std::uint64_t end, std::uint64_t room,
+                                   std::string_view tag) {
+  if (room < kHintTrailer) return std::nullopt;
+  const std::byte* const p = file.at(end - kHintTrailer, kHintTrailer);
+  const auto bytes = load_le<std::uint64_t>(p + hint_at::bytes);
+  if (!is_hint_trailer(p, end) || std::memcmp(p + hint_at::tag, tag.data(), kTag) != 0 ||
+      bytes > room - kHintTrailer || hint_payload(bytes) > room) {
+    return std::nullopt;
+  }
+  return hint_of(p, end);
+}
+
 bool may_be_hint(const ByteSource& file, const Entry& block, std::string_view tag) {
   // Padding has one row, so that most walks read no payload here.
   if (block.kind != BlockKind::dense || block.cols != kLine || block.rows < 2) return false;
@@ -147,6 +173,16 @@ Hint hint_in(const ByteSource& file, const Entry& block) {
 
 std::optional<Hint> find_hint(const ByteSource& file, std::uint64_t first, const Trailer& trailer,
                               std::string_view tag) {
+  if (const auto copy = file.fetches() ? find_head_copy(file, trailer) : std::nullopt) {
+    for (const HeadCopy::Listed& listed : copy->hints) {
+      if (listed.tag != tag) continue;
+      const std::uint64_t room = hint_payload(listed.bytes), end = listed.offset + room;
+      const auto hint = hint_ending_at(file, end, room, tag);
+      if (!hint || hint->offset != listed.offset) fail_hints(file, end);
+      return hint;
+    }
+    return std::nullopt;
+  }
   std::optional<Hint> found;
   for_each_hint(file, first, trailer, [&](std::string_view name, const Hint& hint) {
     if (name == tag && !found) found = hint;
@@ -157,7 +193,7 @@ std::optional<Hint> find_hint(const ByteSource& file, std::uint64_t first, const
 bool is_whole(const ByteSource& file, const Hint& hint) {
   const auto content = file.bytes(hint.offset, hint.bytes);
   const std::uint64_t end = hint.offset + hint.bytes;
-  const auto zeros = file.bytes(end, hint.offset + payload_bytes(hint.bytes) - kHintTrailer - end);
+  const auto zeros = file.bytes(end, hint.offset + hint_payload(hint.bytes) - kHintTrailer - end);
   return xxh3(content) == hint.hash &&
          std::all_of(zeros.begin(), zeros.end(), [](std::byte b) { return b == std::byte{0}; });
 }

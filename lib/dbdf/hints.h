@@ -33,6 +33,14 @@ struct Hint {
 
 /// Position and header of the block that holds a hint with `content` bytes of content.
 std::array<std::byte, kPosition + kDenseHeader> hint_header(std::uint64_t content);
+/// The payload of a hint with `content` bytes of content: whole lines.
+constexpr std::uint64_t hint_payload(std::uint64_t content) noexcept {
+  return round_up(content + kHintTrailer, kLine);
+}
+/// What follows the content that starts at byte `offset`, up to the end of the block: zeros and the
+/// trailer.
+std::vector<std::byte> hint_end(std::span<const std::byte> content, std::uint64_t offset,
+                                bool more);
 
 /// The hints of a file that is being written, in file order. Each content starts with a tag of
 /// eight characters.
@@ -41,6 +49,11 @@ class HintWriter {
   void add(std::vector<std::byte> content);
   void add_names(std::vector<std::byte> content);  // of the columns of a matrix
   bool empty() const noexcept { return contents_.empty(); }
+  const std::vector<std::vector<std::byte>>& contents() const noexcept { return contents_; }
+  /// The content with this tag; empty when there is none.
+  std::span<std::byte> find(std::string_view tag) noexcept;
+  /// Of all blocks.
+  std::uint64_t bytes() const noexcept;
   Hints kind() const noexcept {
     if (names_) return Hints::with_names;
     return empty() ? Hints::none : Hints::some;
@@ -66,6 +79,11 @@ std::optional<Hint> find_hint(const ByteSource& file, std::uint64_t first, const
 /// flags say.
 void for_each_hint(const ByteSource& file, std::uint64_t first, const Trailer& trailer,
                    const std::function<void(std::string_view, const Hint&)>& f);
+
+/// The hint with this tag whose trailer ends at byte `end`, and that takes at most `room` bytes;
+/// nothing where there is none.
+std::optional<Hint> hint_ending_at(const ByteSource& file, std::uint64_t end, std::uint64_t room,
+                                   std::string_view tag);
 
 /// True when an auxiliary block that a walk came across is a hint with this tag, according to its
 /// content or to its trailer, so that one of them may be damaged.

@@ -43,15 +43,24 @@ std::uint64_t trailer_hash(const std::byte* trailer, std::uint64_t file_size) {
   return xxh3({trailer, trailer_at::hash}, file_size);
 }
 
+/// Of file order and tree, with the fill of their last line.
+std::uint64_t order_and_tree_bytes(const BlockIndex& index) {
+  return round_up(8 * (index.file_order().size() + index.tree().size()), kLine);
+}
+
 Line make_trailer(const BlockIndex& index, std::uint64_t file_size, std::uint64_t table_hash,
-                  Hints hints) {
+                  Hints hints, std::uint64_t head_copy) {
+  // Readers of all versions count the copy among the words of a tree, which leads nowhere there.
+  const std::uint64_t words =
+      head_copy == 0 ? index.tree().size()
+                     : (order_and_tree_bytes(index) + head_copy) / 8 - index.file_order().size();
   const TileShape tile = index.grid() ? index.grid()->tile : TileShape{};
   Line line{};
   std::byte* p = line.data();
   store_le(p + trailer_at::table_hash, table_hash);
-  store_le(p + trailer_at::bytes, index_bytes(index));
+  store_le(p + trailer_at::bytes, index_bytes(index) + head_copy);
   store_le(p + trailer_at::count, index.size());
-  store_le(p + trailer_at::tree_words, std::uint64_t{index.tree().size()});
+  store_le(p + trailer_at::tree_words, words);
   store_le(p + trailer_at::tile_rows, tile.rows);
   store_le(p + trailer_at::tile_cols, tile.cols);
   store_le(p + trailer_at::version, kIndexVersion);
@@ -66,18 +75,22 @@ Line make_trailer(const BlockIndex& index, std::uint64_t file_size, std::uint64_
 }  // namespace
 
 std::uint64_t index_bytes(const BlockIndex& index) {
-  const std::uint64_t middle = 8 * (index.file_order().size() + index.tree().size());
-  return kLine + index.size() * Entry::kBytes + round_up(middle, kLine) + kLine;
+  return kLine + index.size() * Entry::kBytes + order_and_tree_bytes(index) + kLine;
+}
+
+std::array<std::byte, kLine> index_head(const BlockIndex& index, std::uint64_t header_hash) {
+  return make_head(index.counts(), header_hash);
 }
 
 std::uint64_t emit_table(const BlockIndex& index, std::uint64_t header_hash,
-                         const std::function<void(std::span<const std::byte>)>& put) {
+                         const std::function<void(std::span<const std::byte>)>& put,
+                         std::span<const std::byte> head_copy) {
   Xxh3 table_hash;
   const auto add = [&](std::span<const std::byte> bytes) {
     table_hash.add(bytes);
     put(bytes);
   };
-  add(make_head(index.counts(), header_hash));
+  add(index_head(index, header_hash));
   constexpr std::uint64_t kPiece = 4096;  // entries
   std::vector<std::byte> scratch(std::min(kPiece, index.size()) * Entry::kBytes);
   for (std::uint64_t i = 0; i < index.size(); i += kPiece) {
@@ -85,14 +98,17 @@ std::uint64_t emit_table(const BlockIndex& index, std::uint64_t header_hash,
   }
   add(std::as_bytes(index.file_order()));
   add(std::as_bytes(index.tree()));
-  const std::uint64_t middle = 8 * (index.file_order().size() + index.tree().size());
-  add(std::span<const std::byte>(Line{}).first(round_up(middle, kLine) - middle));
+  const std::uint64_t words = 8 * (index.file_order().size() + index.tree().size());
+  add(std::span<const std::byte>(Line{}).first(order_and_tree_bytes(index) - words));
+  add(head_copy);
   return table_hash.value();
 }
 
 void emit_index(const BlockIndex& index, std::uint64_t header_hash, std::uint64_t file_size,
-                Hints hints, const std::function<void(std::span<const std::byte>)>& put) {
-  put(make_trailer(index, file_size, emit_table(index, header_hash, put), hints));
+                Hints hints, const std::function<void(std::span<const std::byte>)>& put,
+                std::span<const std::byte> head_copy) {
+  const std::uint64_t hash = emit_table(index, header_hash, put, head_copy);
+  put(make_trailer(index, file_size, hash, hints, head_copy.size()));
 }
 
 namespace {
@@ -173,11 +189,10 @@ bool knows_header(const ByteSource& file, std::uint64_t body, const Trailer& tra
 }
 
 std::optional<std::array<std::byte, kMatrixHeader>> header_from_index(const ByteSource& file) {
-  constexpr std::uint64_t kKnown = 64 << 10;  // at the end
-  if (file.size() <= kKnown) return std::nullopt;
+  if (file.size() <= kEndFetched) return std::nullopt;
   const auto trailer = find_trailer(file, kMatrixHeader);
   if (!trailer || !trailer->place.grid || trailer->place.count == 0 ||
-      trailer->payload < file.size() - kKnown) {
+      trailer->payload < file.size() - kEndFetched) {
     return std::nullopt;
   }
   const auto wanted =

@@ -26,20 +26,29 @@ inline constexpr std::size_t table_hash = 0, bytes = 8, count = 16, tree_words =
                              tile_cols = 36, version = 40, flags = 44, hash = 48, magic = 56;
 }
 
-/// The length of the payload that `emit_index` makes, a multiple of kLine.
+/// The bytes at the end of a file that are fetched first where it is far away.
+inline constexpr std::uint64_t kEndFetched = 64 << 10;
+
+/// The length of the payload that `emit_index` makes without a copy, a multiple of kLine.
 std::uint64_t index_bytes(const BlockIndex& index);
 
+/// The first line of the payload.
+std::array<std::byte, kLine> index_head(const BlockIndex& index, std::uint64_t header_hash);
+
 /// Calls `put` with the pieces of the payload before its trailer, in order, and returns their hash.
-/// `header_hash` is the hash of the header of the file whose blocks it lists.
+/// `header_hash` is the hash of the header of the file whose blocks it lists; `head_copy` whole
+/// lines that come last (head_copy.h).
 std::uint64_t emit_table(const BlockIndex& index, std::uint64_t header_hash,
-                         const std::function<void(std::span<const std::byte>)>& put);
+                         const std::function<void(std::span<const std::byte>)>& put,
+                         std::span<const std::byte> head_copy = {});
 
 /// Whether a hint ends right before the index block, and whether one names the columns of a matrix.
 enum class Hints : std::uint8_t { none, some, with_names };
 
 /// The same for the whole payload. It will be the end of a file of `file_size` bytes.
 void emit_index(const BlockIndex& index, std::uint64_t header_hash, std::uint64_t file_size,
-                Hints hints, const std::function<void(std::span<const std::byte>)>& put);
+                Hints hints, const std::function<void(std::span<const std::byte>)>& put,
+                std::span<const std::byte> head_copy = {});
 
 /// What the trailer at the end of a file says.
 struct Trailer {

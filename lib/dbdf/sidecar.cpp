@@ -162,8 +162,9 @@ void write_sidecar_of(const std::shared_ptr<ByteSource>& data, const std::filesy
   };
   put(binding_of(*data, body).line(*data));
   if (options.statistics && store.index().size() > 0) {
-    hints.add(emit_statistics(store.index(), header_hash, scan_statistics(store, options.threads)));
+    hints.add(emit_statistics(store.index(), scan_statistics(store, options.threads)));
   }
+  bind_statistics(hints, store.index(), header_hash);
   if (!hints.empty()) {
     // As in a file, where they precede the index block.
     put(std::span<const std::byte>(std::array<std::byte, kLine>{}).first(hints.alignment()));

@@ -15,10 +15,14 @@ namespace dapple::detail::dbdf {
 
 inline constexpr std::string_view kStatisticsTag = "DPL-STAT";
 
-/// The content of the hint: `stats` of the blocks of `index`, in file order. `header_hash` as for
-/// `emit_index`.
-std::vector<std::byte> emit_statistics(const BlockIndex& index, std::uint64_t header_hash,
-                                       std::span<const BlockStats> stats);
+class HintWriter;
+
+/// The content of the hint: `stats` of the blocks of `index`, in file order. It has to be bound.
+std::vector<std::byte> emit_statistics(const BlockIndex& index, std::span<const BlockStats> stats);
+/// Binds it, if it is among the hints, to the index as it will be written: the other arguments are
+/// those of `emit_table`.
+void bind_statistics(HintWriter& hints, const BlockIndex& index, std::uint64_t header_hash,
+                     std::span<const std::byte> head_copy = {});
 
 /// Computes the statistics of all blocks, in file order. Throws corrupt, type_mismatch, io.
 std::vector<BlockStats> scan_statistics(const Store& store, unsigned threads);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <new>
 #include <numeric>
 #include <string>
 #include <utility>
@@ -159,24 +158,6 @@ std::vector<std::uint64_t> BlockIndex::touching(const Region& region) const {
     }
   }
   return numbers;
-}
-
-void BlockIndex::will_need(std::span<const std::uint64_t> numbers) const noexcept {
-  constexpr std::size_t kMost = (32 << 20) / Entry::kBytes;
-  if (!is_in_place() || !entries_.file()->fetches()) return;
-  try {
-    std::vector<Range> wanted;
-    for (const std::uint64_t number : numbers.first(std::min(numbers.size(), kMost))) {
-      const std::uint64_t at = entries_.byte_of(number);
-      if (!wanted.empty() && wanted.back().end == at) {
-        wanted.back().end += Entry::kBytes;
-      } else {
-        wanted.push_back({at, at + Entry::kBytes});
-      }
-    }
-    entries_.file()->will_need(wanted);
-  } catch (const std::bad_alloc&) {
-  }
 }
 
 BlockCounts BlockIndex::counts(std::uint64_t most) const {

@@ -101,9 +101,10 @@ class BlockIndex {
   std::optional<std::uint64_t> find(BlockPos pos) const;
   /// Numbers of the blocks that share a cell with `region`, ascending.
   std::vector<std::uint64_t> touching(const Region& region) const;
-  /// A hint that the entries of these blocks are looked at next: those far away are fetched at
-  /// once.
-  void will_need(std::span<const std::uint64_t> numbers) const noexcept;
+  /// See `Entries::will_need`.
+  void will_need(std::span<const std::uint64_t> numbers) const noexcept {
+    entries_.will_need(numbers);
+  }
 
   /// Throws corrupt, blaming the bytes of entry `number`. REQUIRES an index in place.
   [[noreturn]] void fail_entry(std::uint64_t number, std::string detail) const;

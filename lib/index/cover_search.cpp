@@ -1,6 +1,7 @@
 #include "lib/index/cover_search.h"
 
 #include <algorithm>
+#include <new>
 
 #include "dapple/error.h"
 #include "lib/base/bytes.h"
@@ -140,16 +141,25 @@ std::vector<std::uint64_t> CoverSearch::touching(const Entries& entries, const R
       fail(0,
            "the cover tree of the index names more than its " + counted(entries.size(), "block"));
     }
-    if (!intersect(entries[number].cells(), region).empty()) numbers.push_back(number);
+    numbers.push_back(number);
   };
   struct Pending {
     std::uint64_t ref, parent;
     Region part;  // that it covers
   };
-  std::vector<Pending> pending{{word(0), 0, object}};
+  // From floor to floor, so that a floor that is far away is fetched at once.
+  std::vector<Pending> pending{{word(0), 0, object}}, below_it;
   // A sound tree has fewer nodes and blocks than words; a damaged one may lead to a node again and
   // again.
-  for (std::uint64_t visits = 0; !pending.empty(); ++visits) {
+  for (std::uint64_t visits = 0; !pending.empty() || !below_it.empty(); ++visits) {
+    if (pending.empty()) {
+      pending.swap(below_it);
+      std::vector<std::uint64_t> nodes;
+      for (const Pending& next : pending) {
+        if (next.ref % 2 == 0) nodes.push_back(next.ref / 2);
+      }
+      will_need(nodes);
+    }
     if (visits > 2 * size()) {
       fail(0, "the cover tree of the index reaches a node more than once");
     }
@@ -172,7 +182,7 @@ std::vector<std::uint64_t> CoverSearch::touching(const Entries& entries, const R
       for (std::uint64_t band = std::max<std::uint64_t>(first, 1); band <= last; ++band) {
         Region below = part;
         (by_row ? below.rows : below.cols) = bands.span_of(band, span);
-        pending.push_back({word(node.at + node.count + band), node.at, below});
+        below_it.push_back({word(node.at + node.count + band), node.at, below});
       }
       continue;
     }
@@ -185,12 +195,30 @@ std::vector<std::uint64_t> CoverSearch::touching(const Entries& entries, const R
     }
     const std::uint64_t row = word(node.at + 1);
     const auto push = [&](std::uint64_t at, Range rows) {
-      pending.push_back({word(node.at + at), node.at, {rows, part.cols}});
+      below_it.push_back({word(node.at + at), node.at, {rows, part.cols}});
     };
     if (region.rows.begin < row) push(2, {part.rows.begin, row});
     if (region.rows.end - 1 > row) push(3, {row, part.rows.end});
   }
+  entries.will_need(numbers);
+  std::erase_if(numbers, [&](std::uint64_t number) {
+    return intersect(entries[number].cells(), region).empty();
+  });
   return numbers;
+}
+
+void CoverSearch::will_need(std::span<const std::uint64_t> nodes) const noexcept {
+  constexpr std::uint64_t kLook = 128;  // words: small nodes whole
+  if (file_ == nullptr || !file_->fetches()) return;
+  try {
+    std::vector<Range> wanted;
+    for (const std::uint64_t at : nodes) {
+      if (at >= size()) continue;
+      wanted.push_back({first_ + 8 * at, first_ + 8 * (at + std::min(kLook, size() - at))});
+    }
+    file_->will_need(wanted);
+  } catch (const std::bad_alloc&) {  // it is a hint
+  }
 }
 
 }  // namespace dapple::detail

@@ -1,7 +1,9 @@
 #include "lib/index/entries.h"
 
 #include <algorithm>
+#include <new>
 #include <string>
+#include <vector>
 
 #include "lib/index/entry_pages.h"
 
@@ -39,6 +41,24 @@ void EntryTable::grow() { reserve(std::max<std::uint64_t>(16, 2 * size_)); }
 
 Entries::Entries(std::shared_ptr<EntryPages> pages)
     : size_(pages->size()), pages_(std::move(pages)) {}
+
+void Entries::will_need(std::span<const std::uint64_t> numbers) const noexcept {
+  constexpr std::size_t kMost = (32 << 20) / Entry::kBytes;
+  if (file_ == nullptr || !file_->fetches()) return;
+  try {
+    std::vector<Range> wanted;
+    for (const std::uint64_t number : numbers.first(std::min(numbers.size(), kMost))) {
+      const std::uint64_t at = byte_of(number);
+      if (!wanted.empty() && wanted.back().end == at) {
+        wanted.back().end += Entry::kBytes;
+      } else {
+        wanted.push_back({at, at + Entry::kBytes});
+      }
+    }
+    file_->will_need(wanted);
+  } catch (const std::bad_alloc&) {
+  }
+}
 
 Entry Entries::made(std::uint64_t number) const { return load_entry(pages_->at(number)); }
 

@@ -91,6 +91,8 @@ class Entries {
     if (file_ != nullptr) p = file_->at(byte_of(number), Entry::kBytes);
     return p != nullptr ? load_entry(p) : made(number);
   }
+  /// A hint that these entries are looked at next: those far away are fetched at once.
+  void will_need(std::span<const std::uint64_t> numbers) const noexcept;
   /// The bytes of entries `numbers`: in place if they are kept in a table, otherwise written to
   /// `scratch`. REQUIRES 64 bytes of `scratch` for each, and entries that are not in a file.
   std::span<const std::byte> bytes(Range numbers, std::span<std::byte> scratch) const;

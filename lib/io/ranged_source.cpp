@@ -229,6 +229,16 @@ void RangedSource::presume(std::span<const std::byte> first) {
   presumed_ = buffer;
 }
 
+std::span<const std::byte> RangedSource::presumed() const noexcept {
+  if (presumed_ == nullptr) return {};
+  return {presumed_->data, static_cast<std::size_t>(presumed_->size)};
+}
+
+void RangedSource::take_copy(std::uint64_t offset, std::span<const std::byte> bytes) const {
+  const std::lock_guard lock(mutex_);
+  put_kept(offset, bytes);
+}
+
 void RangedSource::compare_presumed(std::span<const std::byte> first) const {
   if (std::memcmp(presumed_->data, first.data(), first.size()) != 0) {
     throw Error(Errc::corrupt, name(), 0,

@@ -36,6 +36,8 @@ class RangedSource : public ByteSource {
   bool may_wait() const noexcept override { return true; }
   bool fetches() const noexcept override { return true; }
   void presume(std::span<const std::byte> first) override;
+  std::span<const std::byte> presumed() const noexcept override;
+  void take_copy(std::uint64_t offset, std::span<const std::byte> bytes) const override;
 
  protected:
   /// How bytes are best fetched.

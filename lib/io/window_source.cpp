@@ -1,5 +1,6 @@
 #include "lib/io/window_source.h"
 
+#include <new>
 #include <utility>
 #include <vector>
 
@@ -27,7 +28,12 @@ class WindowSource final : public ByteSource {
     whole_->read_at(begin_ + offset, out);
   }
   void will_need(std::span<const Range> ranges) const noexcept override {
-    for (const Range& range : ranges) whole_->will_need(begin_ + range.begin, range.size());
+    try {
+      std::vector<Range> moved(ranges.begin(), ranges.end());
+      for (Range& range : moved) range = {begin_ + range.begin, begin_ + range.end};
+      whole_->will_need(moved);
+    } catch (const std::bad_alloc&) {  // it is a hint
+    }
   }
   bool may_wait() const noexcept override { return whole_->may_wait(); }
   void expect_reads() const override {

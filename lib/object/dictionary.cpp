@@ -10,7 +10,6 @@
 #include "lib/base/bytes.h"
 #include "lib/base/text.h"
 #include "lib/base/utf8.h"
-#include "lib/codec/packed_words.h"
 #include "lib/io/hash.h"
 
 namespace dapple::detail {
@@ -64,50 +63,31 @@ class StoredDictionary final : public Dictionary {
   mutable std::atomic<bool> checked_{false};
 };
 
-class PackedDictionary final : public Dictionary {
+class LateDictionary final : public Dictionary {
  public:
-  PackedDictionary(std::shared_ptr<const void> owner, std::span<const std::byte> frame,
-                   std::uint64_t size, std::uint64_t bytes, std::uint64_t hash, std::string file,
-                   std::uint64_t at)
-      : owner_(std::move(owner)),
-        frame_(frame),
-        size_(size),
-        bytes_(bytes),
-        hash_(hash),
-        file_(std::move(file)),
-        at_(at) {}
+  LateDictionary(std::uint64_t size, std::string file, MakeDictionary make)
+      : size_(size), file_(std::move(file)), make_(std::move(make)) {}
 
   std::uint64_t size() const noexcept override { return size_; }
   std::string_view file() const noexcept override { return file_; }
-  std::string_view operator[](std::uint64_t i) const override { return plain()[i]; }
+  std::string_view operator[](std::uint64_t i) const override { return made()[i]; }
 
  private:
-  const Dictionary& plain() const {
-    const Dictionary* words = plain_.load(std::memory_order_acquire);
+  const Dictionary& made() const {
+    const Dictionary* words = made_.load(std::memory_order_acquire);
     if (words != nullptr) return *words;
     const std::lock_guard lock(mutex_);
-    if (kept_ == nullptr) kept_ = unpack();
-    plain_.store(kept_.get(), std::memory_order_release);
+    if (kept_ == nullptr) kept_ = make_();
+    made_.store(kept_.get(), std::memory_order_release);
     return *kept_;
   }
-  std::shared_ptr<const Dictionary> unpack() const {
-    const std::size_t offsets = (size_ + 1) * 8;
-    const auto memory = std::make_shared<Array<std::byte>>(offsets + bytes_);
-    const std::span<std::byte> all(memory->data(), memory->size());
-    if (!unpack_words(frame_, all.first(offsets), all.subspan(offsets))) {
-      throw Error(Errc::corrupt, file_, at_, "the packed dictionary of a column is damaged");
-    }
-    return stored_dictionary(memory, all.first(offsets), all.subspan(offsets), hash_, file_, at_);
-  }
 
-  std::shared_ptr<const void> owner_;
-  std::span<const std::byte> frame_;
-  std::uint64_t size_, bytes_, hash_;
+  std::uint64_t size_;
   std::string file_;
-  std::uint64_t at_;  // byte of the file where the frame starts
+  MakeDictionary make_;
   mutable std::mutex mutex_;
   mutable std::shared_ptr<const Dictionary> kept_;
-  mutable std::atomic<const Dictionary*> plain_{nullptr};
+  mutable std::atomic<const Dictionary*> made_{nullptr};
 };
 
 class ListedDictionary final : public Dictionary {
@@ -204,13 +184,9 @@ std::shared_ptr<const Dictionary> stored_dictionary(std::shared_ptr<const void> 
                                             at);
 }
 
-std::shared_ptr<const Dictionary> packed_dictionary(std::shared_ptr<const void> owner,
-                                                    std::span<const std::byte> frame,
-                                                    std::uint64_t size, std::uint64_t bytes,
-                                                    std::uint64_t hash, std::string file,
-                                                    std::uint64_t at) {
-  return std::make_shared<PackedDictionary>(std::move(owner), frame, size, bytes, hash,
-                                            std::move(file), at);
+std::shared_ptr<const Dictionary> late_dictionary(std::uint64_t size, std::string file,
+                                                  MakeDictionary make) {
+  return std::make_shared<LateDictionary>(size, std::move(file), std::move(make));
 }
 
 std::shared_ptr<const Dictionary> listed_dictionary(std::vector<std::string> words) {

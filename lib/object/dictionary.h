@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -68,13 +69,11 @@ std::shared_ptr<const Dictionary> stored_dictionary(std::shared_ptr<const void> 
                                                     std::uint64_t hash, std::string file,
                                                     std::uint64_t at);
 
-/// The same of `size` words that are packed (lib/codec/packed_words.h), `bytes` in all: they are
-/// unpacked when the first word is read. REQUIRES that memory could hold them.
-std::shared_ptr<const Dictionary> packed_dictionary(std::shared_ptr<const void> owner,
-                                                    std::span<const std::byte> frame,
-                                                    std::uint64_t size, std::uint64_t bytes,
-                                                    std::uint64_t hash, std::string file,
-                                                    std::uint64_t at);
+/// A dictionary of `size` words of `file` that is made when the first word is read: they are packed,
+/// or far away. What `make` throws is thrown to whoever reads one, and tried again by the next.
+using MakeDictionary = std::function<std::shared_ptr<const Dictionary>()>;
+std::shared_ptr<const Dictionary> late_dictionary(std::uint64_t size, std::string file,
+                                                  MakeDictionary make);
 
 /// A dictionary of these words, the same one any number of times.
 std::shared_ptr<const Dictionary> listed_dictionary(std::vector<std::string> words);

@@ -56,6 +56,8 @@ def make_files():
     made = dapple("convert", "-q", "--tile", "100x400", folder / "m.mtx", folder / "m.dbdf")
     assert made.returncode == 0, made.stderr
     (folder / "f.csv").write_text("a,b\n" + "".join(f"{i},{i * i}\n" for i in range(500)))
+    (folder / "words.csv").write_text("word,number,more\n" + "".join(
+        f"word {i * 7 % 9973},{i / 8},{i * i % 1000003}\n" for i in range(60_000)))
     (folder / "empty.dbdf").write_bytes(b"")
     assert (folder / "m.dbdf").stat().st_size > 300_000  # so that the ends are not all of it
 
@@ -78,6 +80,18 @@ def check_opening(_):
     assert requests["/plain/info/m.dbdf"] == 1  # for its end
     small = dapple("info", address("plain", "info", "f.csv"))
     assert small.returncode == 0 and requests["/plain/info/f.csv"] == 1, small.stderr
+    # Frames with words and statistics, and an index of 480 KiB: what is needed is copied near the end.
+    for name, flags in (("words.dbdf", ()), ("packed.dbdf", ("--pack=small",)), ("tiles.dbdf", ("--tile", "10x16"))):
+        source = "m.mtx" if name == "tiles.dbdf" else "words.csv"
+        folder = pathlib.Path(FOLDER.name)
+        made = dapple("convert", "-q", *flags, folder / source, folder / name)
+        assert made.returncode == 0 and (folder / name).stat().st_size > 1 << 17, made
+        got, here = (dapple("info", "--json", where) for where in (address("plain", "info", name), folder / name))
+        # Of many blocks, info counts those that are packed, for which the index comes, and the header, which is compared.
+        assert got.returncode == 0 and requests["/plain/info/" + name] == (3 if name == "tiles.dbdf" else 1), requests
+        told, known = json.loads(got.stdout), json.loads(here.stdout)
+        assert {k: v for k, v in told.items() if k != "file"} == {k: v for k, v in known.items() if k != "file"}
+        assert counted("get", "plain", "info", "--rows", "1500:1504", name=name) <= 6
 
 
 def check_a_header_that_is_not_the_index_s(_):

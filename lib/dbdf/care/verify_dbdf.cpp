@@ -11,6 +11,7 @@
 #include "lib/dbdf/care/inspect.h"
 #include "lib/dbdf/care/values.h"
 #include "lib/dbdf/columns.h"
+#include "lib/dbdf/head_copy.h"
 #include "lib/dbdf/header.h"
 #include "lib/dbdf/hints.h"
 #include "lib/dbdf/index_block.h"
@@ -257,6 +258,9 @@ VerifyReport verify_dbdf(const std::shared_ptr<ByteSource>& file, Level level,
       IndexCheck(file, *trailer, findings).run(found, schema);
     }
     HintCheck(file, schema, level, findings).all(body, *trailer);
+    if (findings.empty()) {
+      collect(findings, [&] { check_head_copy(*file, body, *trailer); });
+    }
     hints = trailer->hints;
   } else if (found.had_index) {
     findings.emplace_back(Errc::corrupt, file->name(), file->size() - kLine,

@@ -1,6 +1,7 @@
 #include "lib/dbdf/read/open_dbdf.h"
 
 #include "lib/dbdf/columns.h"
+#include "lib/dbdf/head_copy.h"
 #include "lib/dbdf/header.h"
 #include "lib/dbdf/hints.h"
 #include "lib/dbdf/index_block.h"
@@ -17,6 +18,17 @@ bool starts_like_dbdf(std::span<const std::byte> head) noexcept {
 
 void presume_header(ByteSource& file) {
   if (!file.fetches()) return;
+  const auto trailer = find_trailer(file, kMatrixHeader);
+  if (const auto copy = trailer ? find_head_copy(file, *trailer) : std::nullopt) {
+    for (const auto& [offset, bytes] : copy->pieces) {
+      if (offset == 0) {
+        file.presume(bytes);
+      } else {
+        file.take_copy(offset, bytes);
+      }
+    }
+    return;
+  }
   if (const auto header = header_from_index(file)) file.presume(*header);
 }
 

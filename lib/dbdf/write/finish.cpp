@@ -13,7 +13,6 @@
 #include "lib/dbdf/write/block_writer.h"
 #include "lib/dbdf/write/checks.h"
 #include "lib/dbdf/write/tiling.h"
-#include "lib/io/hash.h"
 
 namespace dapple::detail {
 
@@ -103,13 +102,12 @@ BlockIndex BlockWriter::write_index() {
       }
     }
     dbdf::add_object_hints(schema_, hints);
-    const std::uint64_t header_hash = xxh3(dbdf::emit_header(schema_));
     if (keeps_stats() && dbdf::statistics_pay(index)) {
-      hints.add(dbdf::emit_statistics(index, header_hash, file_.take_stats()));
+      hints.add(dbdf::emit_statistics(index, file_.take_stats()));
     }
     if (auto rows = row_directory_.emit(index); !rows.empty()) hints.add(std::move(rows));
     if (!hint_.empty()) hints.add(std::move(hint_));
-    file_.put_index(index, header_hash, hints);
+    file_.put_index(index, dbdf::emit_header(schema_), std::move(hints));
     return index;
   } catch (const Error& e) {
     if (e.code() == Errc::corrupt) {

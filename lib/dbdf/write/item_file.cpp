@@ -10,8 +10,10 @@
 #include "lib/base/parallel.h"
 #include "lib/codec/codecs.h"
 #include "lib/codec/packed/packed_block.h"
+#include "lib/dbdf/head_copy.h"
 #include "lib/dbdf/header.h"
 #include "lib/dbdf/index_block.h"
+#include "lib/dbdf/statistics.h"
 #include "lib/io/hash.h"
 
 namespace dapple::detail::dbdf {
@@ -297,17 +299,22 @@ void ItemFile::append_padding(std::uint64_t align) {
 
 // The index is a dense u8 block of rows of 64 bytes, with its payload aligned to 64. Hints come
 // right before it, so padding comes before the first of them.
-void ItemFile::put_index(const BlockIndex& index, std::uint64_t header_hash,
-                         const HintWriter& hints) {
+void ItemFile::put_index(const BlockIndex& index, std::span<const std::byte> header,
+                         HintWriter hints) {
+  const std::uint64_t header_hash = xxh3(header);
+  std::vector<std::byte> head_copy;
   if (hints.empty()) {
     append_padding(kLine);
+    head_copy = emit_head_copy(index, header, hints, tail_.offset());
   } else {
     std::uint64_t gap = (hints.alignment() + kLine - tail_.offset() % kLine) % kLine;
     while (gap != 0 && gap < kPaddingHeader + kTag) gap += kLine;
     if (gap != 0) put_padding(gap, tail_);
+    head_copy = emit_head_copy(index, header, hints, tail_.offset());
+    bind_statistics(hints, index, header_hash, head_copy);
     hints.emit(tail_.offset(), [&](std::span<const std::byte> part) { tail_.put(part); });
   }
-  const std::uint64_t bytes = index_bytes(index);
+  const std::uint64_t bytes = index_bytes(index) + head_copy.size();
   Entry block;
   block.pos = kAuxiliaryPos;
   block.kind = BlockKind::dense;
@@ -320,8 +327,9 @@ void ItemFile::put_index(const BlockIndex& index, std::uint64_t header_hash,
   block.rows = static_cast<std::uint32_t>(bytes / kLine);
   block.cols = kLine;
   emit_item_header(tail_.claim(kPaddingHeader), block);
-  emit_index(index, header_hash, tail_.offset() + bytes, hints.kind(),
-             [&](std::span<const std::byte> part) { tail_.put(part); });
+  emit_index(
+      index, header_hash, tail_.offset() + bytes, hints.kind(),
+      [&](std::span<const std::byte> part) { tail_.put(part); }, head_copy);
 }
 
 void ItemFile::replace_header(std::span<const std::byte> header) {

@@ -74,7 +74,8 @@ class ItemFile {
   EntryTable take_entries();
   /// Their statistics, in the same order; none unless they are kept.
   std::vector<BlockStats> take_stats() { return std::move(stats_); }
-  void put_index(const BlockIndex& index, std::uint64_t header_hash, const HintWriter& hints);
+  /// Puts the hints and the index of a file with this header.
+  void put_index(const BlockIndex& index, std::span<const std::byte> header, HintWriter hints);
   /// Puts another header of the same size in place of the one that it began with.
   void replace_header(std::span<const std::byte> header);
   /// See `OutputFile`, after `publish`.

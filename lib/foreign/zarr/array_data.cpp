@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 
 #include "lib/base/at_once.h"
 #include "lib/base/bytes.h"
@@ -124,13 +125,19 @@ void ArrayData::will_need(std::span<const ChunkPlace> chunks) const noexcept {
   }
 }
 
+/// What a chunk holds, and its key; nothing when it is not stored.
+std::optional<ArrayData::Bytes> ArrayData::unpacked(ChunkPlace chunk, std::string& key) const {
+  const Extents place = place_of(chunk.i, chunk.j);
+  auto bytes = metadata_.shards ? shard_part(place, key) : stored_chunk(place, key);
+  if (bytes) undo_steps(*bytes, key);
+  return bytes;
+}
+
 /// The cells of a chunk in the order in which they are stored; null when it is not stored.
 std::shared_ptr<const ArrayData::Bytes> ArrayData::load(std::uint64_t i, std::uint64_t j) const {
   std::string key;
-  auto bytes =
-      metadata_.shards ? shard_part(place_of(i, j), key) : stored_chunk(place_of(i, j), key);
+  auto bytes = unpacked({i, j}, key);
   if (!bytes) return nullptr;
-  undo_steps(*bytes, key);
   const std::uint64_t wanted = metadata_.items() * metadata_.type.size;
   if (bytes->size() != wanted) {
     fail(key, "a chunk of " + shape_text(metadata_.chunk) + " cells takes " +
@@ -301,26 +308,33 @@ void ArrayData::read(Range items, std::byte* out) const {
 }
 
 void ArrayData::read_words(const std::function<void(std::string_view)>& take) const {
-  std::uint64_t done = 0;
-  for (std::uint64_t i = 0; done < rows(); ++i) {
-    const std::uint64_t wanted = std::min(chunk_rows(), rows() - done);
-    done += wanted;
-    std::string key;
-    const Extents place = place_of(i, 0);
-    auto bytes = metadata_.shards ? shard_part(place, key) : stored_chunk(place, key);
-    if (!bytes) {
-      for (std::uint64_t k = 0; k < wanted; ++k) take({});
-      continue;
+  const std::uint64_t chunks = divide_up(rows(), chunk_rows()), step = fetches() ? kAtOnce : 1;
+  for (std::uint64_t first = 0; first < chunks; first += step) {
+    const auto n = static_cast<std::size_t>(std::min(step, chunks - first));
+    std::vector<std::optional<Bytes>> found(n);
+    std::vector<std::string> keys(n);
+    at_once(n, [&](std::uint64_t k) { found[k] = unpacked({first + k, 0}, keys[k]); });
+    for (std::size_t k = 0; k < n; ++k) {
+      const std::uint64_t wanted = std::min(chunk_rows(), rows() - (first + k) * chunk_rows());
+      if (found[k]) {
+        take_words(*found[k], wanted, keys[k], take);
+      } else {
+        for (std::uint64_t i = 0; i < wanted; ++i) take({});
+      }
     }
-    undo_steps(*bytes, key);
-    ByteReader in({bytes->data(), bytes->size()}, 0, keys_->shown(key));
-    const auto count = in.le<std::uint32_t>("the number of strings");
-    if (count < wanted)
-      fail(key, counted(count, "string") + " are fewer than a chunk's " + std::to_string(wanted));
-    for (std::uint64_t k = 0; k < wanted; ++k) {
-      const auto text = in.take(in.le<std::uint32_t>("the length of a string"), "a string");
-      take({reinterpret_cast<const char*>(text.data()), text.size()});
-    }
+  }
+}
+
+/// The first `wanted` strings of a chunk.
+void ArrayData::take_words(const Bytes& chunk, std::uint64_t wanted, const std::string& key,
+                           const std::function<void(std::string_view)>& take) const {
+  ByteReader in({chunk.data(), chunk.size()}, 0, keys_->shown(key));
+  const auto count = in.le<std::uint32_t>("the number of strings");
+  if (count < wanted)
+    fail(key, counted(count, "string") + " are fewer than a chunk's " + std::to_string(wanted));
+  for (std::uint64_t k = 0; k < wanted; ++k) {
+    const auto text = in.take(in.le<std::uint32_t>("the length of a string"), "a string");
+    take({reinterpret_cast<const char*>(text.data()), text.size()});
   }
 }
 

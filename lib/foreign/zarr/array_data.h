@@ -87,6 +87,9 @@ class ArrayData {
   }
   Extents place_of(std::uint64_t i, std::uint64_t j) const;
   std::string key_of(const Extents& place) const;
+  void take_words(const Bytes& chunk, std::uint64_t wanted, const std::string& key,
+                  const std::function<void(std::string_view)>& take) const;
+  std::optional<Bytes> unpacked(ChunkPlace chunk, std::string& key) const;
   std::shared_ptr<const Bytes> load(std::uint64_t i, std::uint64_t j) const;
   std::optional<Bytes> stored_chunk(const Extents& place, std::string& key) const;
   std::optional<Bytes> shard_part(const Extents& place, std::string& key) const;
