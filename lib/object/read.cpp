@@ -120,13 +120,14 @@ void Store::read_blocks(const Region& region, const Target& out, const ReadOptio
     const std::size_t steps = std::min(batch.size(), kSteps);
     parallel_for(steps, options.threads, [&](std::size_t i) {
       const std::size_t begin = i * batch.size() / steps, end = (i + 1) * batch.size() / steps;
-      watched_blocks(batch.subspan(begin, end - begin), [&](std::uint64_t number, const Entry& e) {
+      const auto read_one = [&](std::uint64_t number, const Entry& e) {
         const Part part = confirmed_part(number, e, region);
         Target target = out;
         target.data = out.cell(e.pos.rx + part.rows.begin - region.rows.begin,
                                e.pos.cx + part.cols.begin - region.cols.begin);
         read_block(e, part, target);
-      });
+      };
+      watched_blocks(batch.subspan(begin, end - begin), read_one, region);
     });
     batch = next;
   }

@@ -91,7 +91,7 @@ def check_opening(_):
         assert got.returncode == 0 and requests["/plain/info/" + name] == (3 if name == "tiles.dbdf" else 1), requests
         told, known = json.loads(got.stdout), json.loads(here.stdout)
         assert {k: v for k, v in told.items() if k != "file"} == {k: v for k, v in known.items() if k != "file"}
-        assert counted("get", "plain", "info", "--rows", "1500:1504", name=name) <= 6
+        assert counted("get", "plain", "few", "--rows", "1500:1504", name=name) <= 6
 
 
 def check_a_header_that_is_not_the_index_s(_):

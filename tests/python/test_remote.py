@@ -72,6 +72,25 @@ def test_only_what_is_needed_is_asked_for(far):
     assert sum(end - start for start, end in asked) < len(data) / 2
 
 
+def test_a_region_of_zarr_asks_for_its_own_chunks_once(tmp_path):
+    zarr = pytest.importorskip("zarr")
+    a = cells((90, 70), "f4", density=1)
+    zarr.create_array(tmp_path / "z.zarr", shape=a.shape, chunks=(10, 10), dtype="f4")[:] = a
+    asked = []
+
+    class Watched(type(in_memory(b""))):
+        def cat_ranges(self, paths, starts, ends, **options):
+            asked.extend(paths)
+            return super().cat_ranges(paths, starts, ends, **options)
+
+    fs = Watched(skip_instance_cache=True)
+    fs.pipe({f"/b/{p.relative_to(tmp_path)}": p.read_bytes() for p in tmp_path.rglob("*") if p.is_file()})
+    m = dp.open("/b/z.zarr", fs=fs)
+    asked.clear()
+    assert np.array_equal(m[25:41, 5:30], a[25:41, 5:30])
+    assert sorted(asked) == sorted(f"/b/z.zarr/c/{i}/{j}" for i in (2, 3, 4) for j in (0, 1, 2))
+
+
 def test_an_address_goes_to_fsspec_by_its_scheme(far):
     data, a = far
     in_memory(data, "/elsewhere/m.dbdf")
