@@ -13,8 +13,8 @@
 #include "lib/dbdf/head_copy.h"
 #include "lib/dbdf/hints.h"
 #include "lib/io/hash.h"
-#include "lib/object/make_object.h"
 #include "lib/io/ranged_source.h"
+#include "lib/object/make_object.h"
 #include "tests/support.h"
 
 using namespace dapple;
@@ -84,8 +84,8 @@ void write_frame(const std::filesystem::path& path, std::uint64_t rows, Packing 
   std::vector<Column> columns = {{"words", ValueType::u32}, {"a longer label", ValueType::f64}};
   columns[0].meaning.kind = MeaningKind::text;
   columns[0].meaning.words = words.finish();
-  auto writer = FrameWriter::create(
-      path, rows, columns, {.tile = TileShape{1000, 1}, .narrow = false, .pack = pack});
+  auto writer = FrameWriter::create(path, rows, columns,
+                                    {.tile = TileShape{1000, 1}, .narrow = false, .pack = pack});
   for (std::uint64_t row = 0; row < rows; row += 1000) {
     const auto n = static_cast<std::uint32_t>(std::min<std::uint64_t>(1000, rows - row));
     writer.put<std::uint32_t>({row, 0}, {codes.data() + row, n, 1});
@@ -134,7 +134,8 @@ std::vector<Bytes> far_files(const test::TempDir& dir) {
 
 }  // namespace
 
-TEST_CASE("head copy: frames, large indexes and irregular tilings are opened from the last 64 KiB") {
+TEST_CASE(
+    "head copy: frames, large indexes and irregular tilings are opened from the last 64 KiB") {
   const test::TempDir dir;
   for (const Bytes& bytes : far_files(dir)) {
     CHECK(place_of_copy(bytes) != std::string_view::npos);
@@ -180,7 +181,7 @@ TEST_CASE("head copy: damage to it, or to what it copies, gives the right cells 
       CHECK_MESSAGE(found == right, at);
       ++told_right;
     }
-    CHECK(told_right > places.size() / 2);  // the rest is told by the file itself
+    CHECK(told_right > places.size() / 2);  // the file itself has the rest
   }
 }
 

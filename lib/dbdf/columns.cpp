@@ -243,7 +243,7 @@ class Reader {
       if (size > most || size < least) fail_in(*file, blame, kOutside);
       return file->bytes(first + 8, size);
     };
-    if (!file_->fetches()) frame();  // what is damaged is told when the file is opened
+    if (!file_->fetches()) frame();  // damage is an error of opening
     known = late_dictionary(n, file_->name(), [frame, file = file_, place, first = offset_] {
       const auto& [begin, words, size, hash] = place;
       const auto packed = frame();

@@ -113,7 +113,8 @@ std::optional<HeadCopy> find_head_copy(const ByteSource& file, const Trailer& tr
   p += kFixed;
   for (std::uint32_t i = 0; i < hints; ++i, p += kListed) {
     const HeadCopy::Listed listed{{reinterpret_cast<const char*>(p), kTag},
-                                  load_le<std::uint64_t>(p + 8), load_le<std::uint64_t>(p + 16)};
+                                  load_le<std::uint64_t>(p + 8),
+                                  load_le<std::uint64_t>(p + 16)};
     if (listed.offset > file.size() || listed.bytes > file.size() - listed.offset ||
         file.size() - listed.offset - listed.bytes < kHintTrailer + kLine) {
       return std::nullopt;

@@ -27,7 +27,7 @@ struct HeadCopy {
     std::uint64_t offset;
     std::span<const std::byte> bytes;
   };
-  std::vector<Listed> hints;   // the last one first
+  std::vector<Listed> hints;  // the last one first
   std::vector<Piece> pieces;  // the first one is the file header
 };
 

@@ -27,8 +27,7 @@ std::uint64_t content_bytes(std::uint64_t blocks) { return kLine + blocks * Bloc
 
 }  // namespace
 
-std::vector<std::byte> emit_statistics(const BlockIndex& index,
-                                       std::span<const BlockStats> stats) {
+std::vector<std::byte> emit_statistics(const BlockIndex& index, std::span<const BlockStats> stats) {
   std::vector<std::byte> content(content_bytes(index.size()));
   std::byte* const p = content.data();
   std::memcpy(p + statistics_at::tag, kStatisticsTag.data(), kStatisticsTag.size());
@@ -45,7 +44,8 @@ void bind_statistics(HintWriter& hints, const BlockIndex& index, std::uint64_t h
   const std::span<std::byte> content = hints.find(kStatisticsTag);
   if (content.empty()) return;
   store_le(content.data() + statistics_at::index_hash,
-           emit_table(index, header_hash, [](std::span<const std::byte>) {}, head_copy));
+           emit_table(
+               index, header_hash, [](std::span<const std::byte>) {}, head_copy));
 }
 
 std::vector<BlockStats> scan_statistics(const Store& store, unsigned threads) {

@@ -109,7 +109,7 @@ class ByteSource {
   virtual void presume(std::span<const std::byte>) {}
   /// These first bytes; empty when nothing is presumed.
   virtual std::span<const std::byte> presumed() const noexcept { return {}; }
-  /// Bytes from `offset` on, as a copy of them elsewhere in this says, so that they are not fetched.
+  /// Bytes from `offset` on, as a copy elsewhere in this says: they are not fetched.
   virtual void take_copy(std::uint64_t /*offset*/, std::span<const std::byte>) const {}
   /// Tells this from every other source of the process, also from those that are gone.
   std::uint64_t number() const noexcept { return number_; }

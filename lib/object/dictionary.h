@@ -69,8 +69,8 @@ std::shared_ptr<const Dictionary> stored_dictionary(std::shared_ptr<const void> 
                                                     std::uint64_t hash, std::string file,
                                                     std::uint64_t at);
 
-/// A dictionary of `size` words of `file` that is made when the first word is read: they are packed,
-/// or far away. What `make` throws is thrown to whoever reads one, and tried again by the next.
+/// A dictionary of `size` words of `file`, made when the first one is read: they are packed or far
+/// away. What `make` throws is thrown to whoever reads one, and tried again by the next.
 using MakeDictionary = std::function<std::shared_ptr<const Dictionary>()>;
 std::shared_ptr<const Dictionary> late_dictionary(std::uint64_t size, std::string file,
                                                   MakeDictionary make);
