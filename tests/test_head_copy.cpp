@@ -79,7 +79,7 @@ void write_frame(const std::filesystem::path& path, std::uint64_t rows, Packing 
   std::vector<double> numbers(rows);
   for (std::uint64_t i = 0; i < rows; ++i) {
     codes[i] = words.add("word " + std::to_string(i * 7 % 19'999));
-    numbers[i] = static_cast<double>(i) + 0.5;
+    numbers[i] = static_cast<double>(i * 2'654'435'761 % (std::uint64_t{1} << 32)) + 0.5;
   }
   std::vector<Column> columns = {{"words", ValueType::u32}, {"a longer label", ValueType::f64}};
   columns[0].meaning.kind = MeaningKind::text;

@@ -1,7 +1,6 @@
 #include "lib/index/cover_search.h"
 
 #include <algorithm>
-#include <new>
 
 #include "dapple/error.h"
 #include "lib/base/bytes.h"
@@ -143,23 +142,18 @@ std::vector<std::uint64_t> CoverSearch::touching(const Entries& entries, const R
     }
     numbers.push_back(number);
   };
+  constexpr std::uint64_t kAtOnce = 4 << 20;  // bytes of a tree that is far away
+  if (file_ != nullptr && file_->fetches() && size() <= kAtOnce / 8) {
+    file_->will_need(first_, 8 * size());
+  }
   struct Pending {
     std::uint64_t ref, parent;
     Region part;  // that it covers
   };
-  // From floor to floor, so that a floor that is far away is fetched at once.
-  std::vector<Pending> pending{{word(0), 0, object}}, below_it;
+  std::vector<Pending> pending{{word(0), 0, object}};
   // A sound tree has fewer nodes and blocks than words; a damaged one may lead to a node again and
   // again.
-  for (std::uint64_t visits = 0; !pending.empty() || !below_it.empty(); ++visits) {
-    if (pending.empty()) {
-      pending.swap(below_it);
-      std::vector<std::uint64_t> nodes;
-      for (const Pending& next : pending) {
-        if (next.ref % 2 == 0) nodes.push_back(next.ref / 2);
-      }
-      will_need(nodes);
-    }
+  for (std::uint64_t visits = 0; !pending.empty(); ++visits) {
     if (visits > 2 * size()) {
       fail(0, "the cover tree of the index reaches a node more than once");
     }
@@ -182,7 +176,7 @@ std::vector<std::uint64_t> CoverSearch::touching(const Entries& entries, const R
       for (std::uint64_t band = std::max<std::uint64_t>(first, 1); band <= last; ++band) {
         Region below = part;
         (by_row ? below.rows : below.cols) = bands.span_of(band, span);
-        below_it.push_back({word(node.at + node.count + band), node.at, below});
+        pending.push_back({word(node.at + node.count + band), node.at, below});
       }
       continue;
     }
@@ -195,7 +189,7 @@ std::vector<std::uint64_t> CoverSearch::touching(const Entries& entries, const R
     }
     const std::uint64_t row = word(node.at + 1);
     const auto push = [&](std::uint64_t at, Range rows) {
-      below_it.push_back({word(node.at + at), node.at, {rows, part.cols}});
+      pending.push_back({word(node.at + at), node.at, {rows, part.cols}});
     };
     if (region.rows.begin < row) push(2, {part.rows.begin, row});
     if (region.rows.end - 1 > row) push(3, {row, part.rows.end});
@@ -205,20 +199,6 @@ std::vector<std::uint64_t> CoverSearch::touching(const Entries& entries, const R
     return intersect(entries[number].cells(), region).empty();
   });
   return numbers;
-}
-
-void CoverSearch::will_need(std::span<const std::uint64_t> nodes) const noexcept {
-  constexpr std::uint64_t kLook = 128;  // words: small nodes whole
-  if (file_ == nullptr || !file_->fetches()) return;
-  try {
-    std::vector<Range> wanted;
-    for (const std::uint64_t at : nodes) {
-      if (at >= size()) continue;
-      wanted.push_back({first_ + 8 * at, first_ + 8 * (at + std::min(kLook, size() - at))});
-    }
-    file_->will_need(wanted);
-  } catch (const std::bad_alloc&) {  // it is a hint
-  }
 }
 
 }  // namespace dapple::detail

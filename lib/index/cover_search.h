@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -60,8 +59,6 @@ class CoverSearch {
   Words words_at(std::uint64_t first, std::uint64_t n) const;
   std::uint64_t word(std::uint64_t i) const { return words_at(i, 1)[0]; }
   Node node_at(std::uint64_t at, std::uint64_t parent) const;
-  /// A hint that these nodes are looked at next.
-  void will_need(std::span<const std::uint64_t> nodes) const noexcept;
   bool holds(const Entries& entries, std::uint64_t number, std::uint64_t row,
              std::uint64_t col) const;
   [[noreturn]] void fail(std::uint64_t word, std::string detail) const;

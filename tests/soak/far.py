@@ -6,7 +6,9 @@
 Every answer must be that of the local file, or an error; a server that only fails now and then must be got over."""
 
 import collections
+import gzip
 import http.server
+import itertools
 import pathlib
 import random
 import re
@@ -16,6 +18,7 @@ import sys
 import tempfile
 import threading
 import time
+import typing
 
 import numpy as np
 import pydapple as dp
@@ -33,7 +36,7 @@ def write_irregular(path, a, rng):
         file.write(struct.pack("<BBQQB", 1, 1, *a.shape, 9))
         for row in range(0, a.shape[0], 10):
             cuts = [0, *sorted(rng.choice(np.arange(1, a.shape[1]), 9, replace=False)), a.shape[1]]
-            for begin, end in zip(cuts[:-1], cuts[1:], strict=True):
+            for begin, end in itertools.pairwise(cuts):
                 file.write(struct.pack("<QQIIBB", row, begin, 10, end - begin, 1, 9))
                 file.write(np.ascontiguousarray(a[row : row + 10, begin:end]).tobytes())
     dp.repair(path, path.with_suffix(".new"))
@@ -126,12 +129,12 @@ def question(rng, frame, shape):
 
 
 class Server(http.server.BaseHTTPRequestHandler):
-    """/SEED/WHAT/NAME: what goes wrong at random, by the seed."""
+    """/SEED/NAME: what goes wrong at random, by the seed."""
 
     protocol_version = "HTTP/1.1"
     wbufsize = -1
     disable_nagle_algorithm = True
-    faults = {}
+    faults: typing.ClassVar = {}
     lock = threading.Lock()
 
     def log_message(self, *_):
@@ -145,7 +148,7 @@ class Server(http.server.BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(body)
 
-    def fault(self, seed, what):
+    def fault(self, seed):
         with Server.lock:
             rng, kinds, left = Server.faults.get(seed, (None, [], 0))
             if not kinds or left == 0 or rng.random() < 0.6:
@@ -154,12 +157,12 @@ class Server(http.server.BaseHTTPRequestHandler):
             return rng.choice(kinds)
 
     def do_GET(self):
-        _, seed, what, name = self.path.split("/", 3)
+        _, seed, name = self.path.split("/", 3)
         path = FOLDER / name
         if not path.is_file():
             return self.plain(404)
         data = path.read_bytes()
-        fault = self.fault(seed, what)
+        fault = self.fault(seed)
         asked = re.fullmatch(r"bytes=(\d*)-(\d*)", self.headers["Range"] or "")
         if fault == "slow":
             time.sleep(0.02)
@@ -187,8 +190,6 @@ class Server(http.server.BaseHTTPRequestHandler):
         if fault != "no-range":
             headers.append(("Content-Range", f"bytes {first}-{last}/{size}"))
         if fault == "gzip":
-            import gzip
-
             headers.append(("Content-Encoding", "gzip"))
             body = gzip.compress(body)
         body = {"longer": body + b"x", "shorter": body[:-1]}.get(fault, body)
@@ -239,7 +240,7 @@ def by_address(port, seed, kinds, most, cache):
 
     def opened(name, o):
         Server.faults[seed] = (random.Random(seed), kinds, most)
-        where = f"http://127.0.0.1:{port}/{seed}/x/"
+        where = f"http://127.0.0.1:{port}/{seed}/"
         shown = "c.dds/" if name == "c.dds" else name
         if name in ("set", "fset"):
             shown = f"{name}/dataset-{max(int(state.name[8:]) for state in (FOLDER / name).glob('dataset-*'))}"
