@@ -69,15 +69,13 @@ void block_cells::each_stored_run(const Store& store, const Entry& e, const Part
   std::size_t n = 0;
   visit_bits(e.value_type, [&](auto bits) {
     using Bits = decltype(bits);
-    each_csr<sizeof(Bits)>(
-        sparse_payload(store, e), part, cursor_at(store, e, part.rows.begin),
-        [&](std::uint32_t row, std::uint32_t col, const std::byte* value) {
-          cells[n++] = {e.pos.rx + row, e.pos.cx + col, load_le<Bits>(value)};
-          if (n < cells.size()) return;
-          take(cells);
-          n = 0;
-        },
-        kRowNumber);
+    each_entry<sizeof(Bits)>(sparse_payload(store, e), part, cursor_at(store, e, part.rows.begin),
+                             [&](std::uint32_t row, std::uint32_t col, const std::byte* value) {
+                               cells[n++] = {e.pos.rx + row, e.pos.cx + col, load_le<Bits>(value)};
+                               if (n < cells.size()) return;
+                               take(cells);
+                               n = 0;
+                             });
   });
   take(std::span(cells).first(n));
 }

@@ -120,7 +120,7 @@ bool holds_stored(const Schema& schema, Range cols, ValueType stored);
 
 namespace block_cells {
 
-/// Calls take(cells) for runs of the entries of a CSR block inside `part`; the bits of each are
+/// Calls take(cells) for runs of the entries of a sparse block inside `part`; the bits of each are
 /// those of a value of the block's type. Positive zeros that are stored are among them.
 void each_stored_run(const Store& store, const Entry& e, const Part& part,
                      const CellRun::Take& take);
@@ -160,25 +160,27 @@ void encoded_rows(const EncodedRows& rows, const Entry& e, const Part& part, Ker
 
 template <class Kernel>
 void sparse_in_place(const Store& store, const Entry& e, const Part& part, Kernel& kernel) {
-  if (e.kind == BlockKind::csr && part.cols.size() != e.cols) {
+  if (e.kind != BlockKind::csr || part.cols.size() != e.cols) {
     return each_stored_run(store, e, part, [&](std::span<const StoredCell> cells) {
       put_cells(cells, e.value_type, kernel);
     });
   }
   const SparsePayload payload = sparse_payload(store, e);
+  RowCursor cursor = cursor_at(store, e, part.rows.begin);
   visit_type(e.value_type, [&](auto tag) {
     using T = decltype(tag);
-    if (e.kind == BlockKind::csr) {
-      RowCursor cursor = cursor_at(store, e, part.rows.begin);
-      each_csr_row<sizeof(T)>(payload, part.rows, cursor, [&](const StoredRow& row) {
-        kernel.row(SparseRow<T>{e.pos.rx + row.row, e.pos.cx, row});
-      });
-    } else {
-      each_coo<sizeof(T)>(payload, part,
-                          [&](std::uint32_t row, std::uint32_t col, const std::byte* value) {
-                            kernel.cell(e.pos.rx + row, e.pos.cx + col, load_le<T>(value));
-                          });
-    }
+    each_csr_row<sizeof(T)>(payload, part.rows, cursor, [&](const StoredRow& row) {
+      kernel.row(SparseRow<T>{e.pos.rx + row.row, e.pos.cx, row});
+    });
+  });
+}
+
+template <class Kernel>
+[[gnu::noinline]] void dense_cells(const Entry& e, const Part& part, ValueType type,
+                                   const std::byte* cells, std::size_t step, Kernel& kernel) {
+  visit_type(type, [&](auto tag) {
+    kernel.dense(DenseRows<decltype(tag)>{e.pos.rx + part.rows.begin, e.pos.cx + part.cols.begin,
+                                          part.rows.size(), part.cols.size(), cells, step});
   });
 }
 
@@ -219,24 +221,16 @@ void visit_cells(const Store& store, const Entry& e, const Part& part, Band& ban
     if (driver.entries != nullptr) return block_cells::sparse_entries(store, e, part, kernel);
   } else if (driver.in_place != nullptr && as_stored) {
     if (const auto place = driver.in_place(store, e)) {
-      return visit_type(e.value_type, [&](auto tag) {
-        using T = decltype(tag);
-        kernel.dense(DenseRows<T>{
-            e.pos.rx + part.rows.begin, e.pos.cx + part.cols.begin, part.rows.size(),
-            part.cols.size(),
-            place->data() + part.rows.begin * place->row_step + part.cols.begin * sizeof(T),
-            place->row_step});
-      });
+      return block_cells::dense_cells(e, part, e.value_type,
+                                      place->data() + part.rows.begin * place->row_step +
+                                          part.cols.begin * size_of(e.value_type),
+                                      place->row_step, kernel);
     }
   }
   for_each_decoded(
       store, e, part, band,
       [&](const Part& piece, ValueType type, const std::byte* cells, std::size_t step) {
-        visit_type(type, [&](auto tag) {
-          kernel.dense(DenseRows<decltype(tag)>{e.pos.rx + piece.rows.begin,
-                                                e.pos.cx + piece.cols.begin, piece.rows.size(),
-                                                piece.cols.size(), cells, step});
-        });
+        block_cells::dense_cells(e, piece, type, cells, step, kernel);
       });
 }
 
