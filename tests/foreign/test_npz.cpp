@@ -206,8 +206,7 @@ TEST_CASE("npz: sparse arrays that do not fit each other are corrupt") {
        "column 3 is twice in a row; add such entries up first, as SciPy's sum_duplicates() does"},
       {"coo", "col", npy_integers({0, 3}), "3 rows, 2 columns and 3 values are no list of entries"},
       {"coo", "shape", npy_integers({std::int64_t{1} << 60, 4}),
-       "1152921504606846976 rows are too many for 3 entries that are in no order; save the matrix "
-       "after .tocsr()"},
+       "1152921504606846976 rows are too many for 3 entries; save the matrix after .tocsr()"},
   };
   for (const Damage& damage : damages) {
     if (damage.detail.empty()) continue;

@@ -20,18 +20,13 @@ struct Memory {
 };
 
 void require_sound(const Coordinates& from, const Schema& schema, const ByteSource& file) {
-  constexpr std::uint64_t few = 1 << 24, most_per_entry = 16;
   const std::uint64_t n = from.values.size;
   if (from.rows.size != n || from.cols.size != n) {
     throw Error(Errc::corrupt, file.name(), from.rows.offset,
                 counted(from.rows.size, "row") + ", " + counted(from.cols.size, "column") +
                     " and " + counted(n, "value") + " are no list of entries");
   }
-  if (schema.rows > few && schema.rows / most_per_entry > n) {
-    throw Error(Errc::unsupported, file.name(), from.rows.offset,
-                std::to_string(schema.rows) + " rows are too many for " + std::to_string(n) +
-                    " entries that are in no order; save the matrix after .tocsr()");
-  }
+  require_few_rows(schema.rows, n, file, from.rows.offset);
 }
 
 /// Counts the entries of each row, as pointers to where they start. True when they are in order.
@@ -74,6 +69,15 @@ void deal_out(const Coordinates& from, const ByteSource& file, std::vector<std::
 }
 
 }  // namespace
+
+void require_few_rows(std::uint64_t rows, std::uint64_t entries, const ByteSource& file,
+                      std::uint64_t offset) {
+  constexpr std::uint64_t few = 1 << 24, most_per_entry = 16;
+  if (rows <= few || rows / most_per_entry <= entries) return;
+  throw Error(Errc::unsupported, file.name(), offset,
+              std::to_string(rows) + " rows are too many for " + std::to_string(entries) +
+                  " entries; save the matrix after .tocsr()");
+}
 
 SparseArrays rows_of_coordinates(const Coordinates& from, const Schema& schema,
                                  const ByteSource& file) {

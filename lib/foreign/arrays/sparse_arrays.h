@@ -104,6 +104,10 @@ struct Drivers {
 std::shared_ptr<Store> make_store(std::shared_ptr<ByteSource> file, Schema schema,
                                   std::unique_ptr<SparseArrays> arrays, const Drivers& drivers);
 
+/// Throws unsupported for so many more rows than entries that pointers to rows do not pay.
+void require_few_rows(std::uint64_t rows, std::uint64_t entries, const ByteSource& file,
+                      std::uint64_t offset);
+
 /// A sparse matrix as a row, a column and a value for each entry, in any order.
 /// All three in place and of one size.
 struct Coordinates {
@@ -111,9 +115,8 @@ struct Coordinates {
 };
 
 /// The same matrix as rows: in place where entries are in ascending order of rows, otherwise a copy
-/// in memory. Throws corrupt for a row outside the matrix, or arrays of different sizes;
-/// unsupported when there are so many more rows than entries that their pointers do not pay.
-/// O(rows + entries).
+/// in memory. Throws corrupt for a row outside the matrix, or arrays of different sizes, and as
+/// `require_few_rows`. O(rows + entries).
 SparseArrays rows_of_coordinates(const Coordinates& from, const Schema& schema,
                                  const ByteSource& file);
 

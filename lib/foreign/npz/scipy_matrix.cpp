@@ -116,6 +116,12 @@ Arrays coordinates(const Parts& parts, Schema& schema) {
   return matrix;
 }
 
+Arrays diagonals(const Parts& parts, Schema& schema) {
+  Numbers values = parts.numbers(2, 2);
+  schema.value_type = values.field.type;
+  return rows_of_diagonals(*parts.file(), schema, parts.integers(1), std::move(values));
+}
+
 /// Sizes of blocks: `values` has one item for each.
 void set_patches(const Numbers& values, const Schema& schema, const ByteSource& file,
                  arrays::SparseArrays& matrix) {
@@ -157,27 +163,23 @@ std::shared_ptr<const Store> open_scipy_matrix(std::shared_ptr<ByteSource> archi
   const Member* const format = find(members, "format.npy");
   const Contents word = contents_of(archive, std::array{format});
   const std::string kind = npy::read_word(*word.file, word.members[0]);
-  if (kind == "dia") {
-    const Parts parts(archive, members, {"shape.npy", "offsets.npy", "data.npy"});
-    Schema schema = parts.schema();
-    Numbers values = parts.numbers(2, 2);
-    schema.value_type = values.field.type;
-    return open_diagonals(parts.file(), std::move(schema), parts.integers(1), std::move(values));
-  }
-  const bool coo = kind == "coo";
-  if (!coo && kind != "csr" && kind != "csc" && kind != "bsr") {
+  const bool coo = kind == "coo", dia = kind == "dia";
+  if (!coo && !dia && kind != "csr" && kind != "csc" && kind != "bsr") {
     throw Error(Errc::unsupported, archive->name(), std::nullopt,
                 "the sparse matrix has SciPy's format '" + kind +
                     "'; csr, csc, coo, bsr and dia are read: save it after .tocsr()");
   }
   std::vector<std::string_view> names{"shape.npy", "indptr.npy", "indices.npy", "data.npy"};
+  if (dia) names = {"shape.npy", "offsets.npy", "data.npy"};
   if (coo) names = {"shape.npy", "row.npy", "col.npy", "data.npy"};
   if (coo && find(members, "coords.npy") != nullptr)
     names = {"shape.npy", "coords.npy", "data.npy"};
   const Parts parts(archive, members, std::move(names));
   Schema schema = parts.schema();
-  Arrays matrix = coo ? coordinates(parts, schema) : lines(parts, kind, schema);
-  matrix->shown.push_back({"encoding", "SciPy's " + kind});
+  Arrays matrix = coo   ? coordinates(parts, schema)
+                  : dia ? diagonals(parts, schema)
+                        : lines(parts, kind, schema);
+  matrix->shown.insert(matrix->shown.begin(), {"encoding", "SciPy's " + kind});
   return arrays::make_store(parts.file(), std::move(schema), std::move(matrix), kDrivers);
 }
 

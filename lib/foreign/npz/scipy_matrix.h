@@ -49,14 +49,14 @@ Numbers line_of(const Numbers& numbers, std::uint64_t i);
 /// Loads a signed integer. REQUIRES items in place or loaded.
 std::int64_t signed_item(const arrays::Items& items, std::uint64_t i) noexcept;
 
-/// SciPy's DIA matrices: values of whole diagonals, one line of an array for each.
-/// `values` has a line for each of `offsets`, with a value for each column of the matrix: that of
-/// the cell which is `offset` columns right of the main diagonal. Cells outside the matrix are left
-/// alone, columns without values are zero. Blocks are strips of rows. Throws corrupt when the two
-/// do not fit each other, or an offset is there twice; unsupported for too many rows or columns.
-/// O(diagonals log diagonals); values are read when rows are.
-std::shared_ptr<const Store> open_diagonals(std::shared_ptr<ByteSource> file, Schema schema,
-                                            arrays::Items offsets, Numbers values);
+/// SciPy's DIA matrices as rows. `values` has a line for each of `offsets`, with a value for each
+/// column of the matrix: that of the cell which is `offset` columns right of the main diagonal.
+/// Cells outside the matrix are left alone, columns without values are zero. Throws corrupt when
+/// the two do not fit each other, or an offset is there twice; unsupported for too many rows.
+/// O(rows + diagonals log diagonals); values are read when rows are.
+std::unique_ptr<arrays::SparseArrays> rows_of_diagonals(const ByteSource& file,
+                                                        const Schema& schema, arrays::Items offsets,
+                                                        Numbers values);
 
 using zip::Contents, zip::contents_of, zip::Member, zip::read_directory;
 
