@@ -36,6 +36,17 @@ std::span<const std::byte> bytes_of(const iovec& part) {
   return {static_cast<const std::byte*>(part.iov_base), part.iov_len};
 }
 
+iovec part_of(std::span<const std::byte> bytes) {
+  return {const_cast<std::byte*>(bytes.data()), bytes.size()};
+}
+
+std::uint64_t hash_of(std::span<const iovec> parts) {
+  if (parts.size() == 1) return xxh3(bytes_of(parts.front()));
+  Xxh3 hash;
+  for (const iovec& part : parts) hash.add(bytes_of(part));
+  return hash.value();
+}
+
 // The size of the padding block that aligns the dense payload of an item at `item`.
 std::uint64_t padding_in_front_of(std::uint64_t item, std::uint64_t align) {
   const std::uint64_t payload = item + kPaddingHeader;
@@ -102,27 +113,40 @@ void ItemFile::take_over(const ByteSource& from, std::uint64_t body, EntryTable 
 
 void ItemFile::put(Entry entry, const BlockStats& stats, std::span<const std::byte> item,
                    Turn* turn) {
+  const iovec part = part_of(item);
+  put(entry, stats, {&part, 1}, turn);
+}
+
+void ItemFile::put(Entry entry, const BlockStats& stats, std::span<const iovec> parts, Turn* turn) {
   attempt([&] {
-    const std::vector<std::byte> packed = pack(entry, item);
-    put_stored(entry, stats, packed.empty() ? item : packed, turn);
+    const std::vector<std::byte> packed = pack(entry, parts);
+    const iovec whole = part_of(packed);
+    if (!packed.empty()) parts = {&whole, 1};
+    if (goes_together(kPosition + entry.bytes)) {
+      entry.hash = hash_of(parts);
+      return in_turn(turn, [&] { append_small(entry, stats, parts); });
+    }
+    const Place place = reserve(entry, stats, turn);
+    std::vector<iovec> unwritten(parts.begin(), parts.end());
+    file_.write_at(place.offset, std::span<iovec>(unwritten));
+    entry.hash = hash_of(parts);  // now they are in the cache
+    set_entry(place, entry, stats);
   });
 }
 
-void ItemFile::put_stored(Entry entry, const BlockStats& stats, std::span<const std::byte> item,
-                          Turn* turn) {
-  entry.hash = xxh3(item);
-  if (!goes_together(item.size())) {
-    file_.write_at(reserve(entry, stats, turn).offset, item);
-  } else {
-    const iovec part{const_cast<std::byte*>(item.data()), item.size()};
-    in_turn(turn, [&] { append_small(entry, stats, {&part, 1}); });
-  }
-}
-
 /// The item with its block packed, which `entry` describes from then on; empty if it stays plain.
-std::vector<std::byte> ItemFile::pack(Entry& entry, std::span<const std::byte> item) const {
+std::vector<std::byte> ItemFile::pack(Entry& entry, std::span<const iovec> parts) const {
   // A reader makes all of a block, at most so much.
   if (pack_ == Packing::none || entry.codec != 0 || entry.bytes > kMostDecoded) return {};
+  std::vector<std::byte> gathered;
+  std::span<const std::byte> item = bytes_of(parts.front());
+  if (parts.size() > 1) {
+    gathered.reserve(kPosition + entry.bytes);
+    for (const iovec& part : parts) {
+      gathered.insert(gathered.end(), bytes_of(part).begin(), bytes_of(part).end());
+    }
+    item = gathered;
+  }
   const packed::Shape shape{entry.kind, entry.value_type, entry.rows, entry.cols, entry.stored};
   const auto effort = pack_ == Packing::fast ? packed::Effort::fast : packed::Effort::small;
   const std::vector<std::byte> payload =
@@ -136,35 +160,8 @@ std::vector<std::byte> ItemFile::pack(Entry& entry, std::span<const std::byte> i
   return packed;
 }
 
-void ItemFile::put(Entry entry, const BlockStats& stats, std::span<const iovec> parts, Turn* turn) {
-  if (pack_ != Packing::none) {
-    std::vector<std::byte> item;
-    item.reserve(kPosition + entry.bytes);
-    for (const iovec& part : parts) {
-      item.insert(item.end(), bytes_of(part).begin(), bytes_of(part).end());
-    }
-    return put(entry, stats, item, turn);
-  }
-  attempt([&] {
-    Xxh3 hash;
-    if (goes_together(kPosition + entry.bytes)) {
-      for (const iovec& part : parts) hash.add(bytes_of(part));
-      entry.hash = hash.value();
-      return in_turn(turn, [&] { append_small(entry, stats, parts); });
-    }
-    const Place place = reserve(entry, stats, turn);
-    std::vector<iovec> unwritten(parts.begin(), parts.end());
-    file_.write_at(place.offset, std::span<iovec>(unwritten));
-    // Now they are in the cache.
-    for (const iovec& part : parts) hash.add(bytes_of(part));
-    entry.hash = hash.value();
-    set_entry(place, entry, stats);
-  });
-}
-
 bool ItemFile::put_pieces(Entry entry, const BlockStats& stats, Turn* turn, PieceBuffer& buffer,
                           const std::function<bool()>& make) {
-  bool made = false;
   if (pack_ != Packing::none) {
     std::vector<std::byte> item;
     item.reserve(kPosition + entry.bytes);
@@ -172,12 +169,12 @@ bool ItemFile::put_pieces(Entry entry, const BlockStats& stats, Turn* turn, Piec
       item.insert(item.end(), piece.begin(), piece.end());
     };
     buffer.start(0, take);
-    made = make();
-    if (!made) return false;
+    if (!make()) return false;
     buffer.flush();
     put(entry, stats, item, turn);
     return true;
   }
+  bool made = false;
   attempt([&] {
     const Place place = reserve(entry, stats, turn);
     file_.will_write(place.offset, kPosition + entry.bytes);

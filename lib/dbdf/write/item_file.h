@@ -95,9 +95,7 @@ class ItemFile {
   void list(const Entry& entry, const BlockStats& stats);
   void set_entry(const Place& place, const Entry& entry, const BlockStats& stats);
   void take_back(const Place& place, const Entry& entry, PieceBuffer& buffer);
-  void put_stored(Entry entry, const BlockStats& stats, std::span<const std::byte> item,
-                  Turn* turn);
-  std::vector<std::byte> pack(Entry& entry, std::span<const std::byte> item) const;
+  std::vector<std::byte> pack(Entry& entry, std::span<const iovec> parts) const;
   void append_small(Entry& entry, const BlockStats& stats, std::span<const iovec> parts);
   bool goes_together(std::size_t bytes) const noexcept {
     return bytes <= kSmallest || (bytes <= kSmall && busy_ == 1);
