@@ -13,8 +13,8 @@
 #include "dapple/open.h"
 #include "dapple/sidecar.h"
 #include "dapple/verify.h"
-#include "lib/dbdf/attributes.h"
 #include "lib/dbdf/hints.h"
+#include "lib/dbdf/object_hints.h"
 #include "lib/dbdf/write/block_writer.h"
 #include "tests/support.h"
 

@@ -20,7 +20,7 @@
 #include "lib/base/bytes.h"
 #include "lib/dbdf/header.h"
 #include "lib/dbdf/hints.h"
-#include "lib/dbdf/names.h"
+#include "lib/dbdf/object_hints.h"
 #include "tests/fuzz/sign.h"
 #include "tests/support.h"
 

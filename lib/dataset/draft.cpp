@@ -7,11 +7,11 @@
 #include <numeric>
 
 #include "lib/base/bytes.h"
-#include "lib/dbdf/attributes.h"
 #include "lib/dbdf/columns.h"
 #include "lib/dbdf/header.h"
 #include "lib/dbdf/hints.h"
 #include "lib/dbdf/index_block.h"
+#include "lib/dbdf/object_hints.h"
 #include "lib/dbdf/read/open_dbdf.h"
 #include "lib/dbdf/statistics.h"
 #include "lib/object/row_counts.h"

@@ -1,12 +1,89 @@
 #include "lib/dbdf/object_hints.h"
 
-#include "lib/dbdf/attributes.h"
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <utility>
+
+#include "dapple/open.h"
+#include "lib/base/bytes.h"
 #include "lib/dbdf/columns.h"
-#include "lib/dbdf/hints.h"
-#include "lib/dbdf/names.h"
 #include "lib/object/attributes.h"
 
 namespace dapple::detail::dbdf {
+
+namespace {
+
+constexpr std::uint64_t kAttributesHead = 32, kNamesHead = 16;
+
+/// What a content starts with: the tag, and version 1.
+template <std::size_t kSize>
+std::array<std::byte, kSize> head_of(const char* tag) {
+  std::array<std::byte, kSize> head{};
+  std::memcpy(head.data(), tag, kTag);
+  store_le(head.data() + kTag, std::uint64_t{1});
+  return head;
+}
+
+/// Throws corrupt: `what` names the content, and what is wrong with it.
+[[noreturn]] void fail(const ByteSource& file, const Hint& hint, const std::string& what) {
+  throw Error(Errc::corrupt, file.name(), hint.offset,
+              "the " + what + "; repair the file to get rid of them");
+}
+
+}  // namespace
+
+std::vector<std::byte> emit_attributes(std::string_view json) {
+  const auto head = head_of<kAttributesHead>(kAttributesTag);
+  const auto text = std::as_bytes(std::span(json));
+  std::vector<std::byte> content(head.begin(), head.end());
+  content.insert(content.end(), text.begin(), text.end());
+  return content;
+}
+
+std::string read_attributes(const ByteSource& file, const Hint& hint) {
+  if (hint.bytes < kAttributesHead || hint.bytes - kAttributesHead > kMostAttributes) {
+    fail(file, hint, "attributes take " + std::to_string(hint.bytes) + " bytes");
+  }
+  const std::byte* const content = file.at(hint.offset, hint.bytes);
+  if (!is_whole(file, hint)) fail(file, hint, "attributes do not match their hash");
+  const auto head = head_of<kAttributesHead>(kAttributesTag);
+  if (std::memcmp(content, head.data(), head.size()) != 0) {
+    fail(file, hint, "attributes have another tag or version");
+  }
+  std::string text(reinterpret_cast<const char*>(content) + kAttributesHead,
+                   hint.bytes - kAttributesHead);
+  const std::string fault = fault_of_attributes(text);
+  if (!fault.empty()) fail(file, hint, "attributes " + fault);
+  return text;
+}
+
+std::vector<std::byte> emit_names(const char* tag, const Names& names) {
+  const auto head = head_of<kNamesHead>(tag);
+  std::vector<std::byte> content = pack_names(names);
+  std::copy(head.begin(), head.end(), content.begin());
+  return content;
+}
+
+std::shared_ptr<const NameTable> read_names(const std::shared_ptr<const ByteSource>& file,
+                                            const Hint& hint, const char* tag,
+                                            std::uint64_t count) {
+  const std::string what = "names of rows or columns ";
+  if (hint.bytes < kNamesHead) fail(*file, hint, what + "are cut off");
+  const auto head = head_of<kNamesHead>(tag);
+  if (std::memcmp(file->at(hint.offset, kNamesHead), head.data(), head.size()) != 0) {
+    fail(*file, hint, what + "have another tag or version");
+  }
+  const Range at{hint.offset, hint.offset + hint.bytes};
+  auto names = std::make_shared<NameTable>(file, at, hint.hash);
+  if (names->size() != count) {
+    fail(*file, hint,
+         what + "are " + std::to_string(names->size()) + " for " + std::to_string(count) +
+             " rows or columns");
+  }
+  if (file->check() != Check::never) names->require_whole();
+  return names;
+}
 
 void FoundHints::see(const ByteSource& file, const Item& item) {
   if (!item.auxiliary) return;

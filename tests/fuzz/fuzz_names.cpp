@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "dapple/dapple.h"
-#include "lib/dbdf/names.h"
+#include "lib/dbdf/object_hints.h"
 #include "tests/fuzz/memory_file.h"
 #include "tests/fuzz/sign.h"
 #include "tests/fuzz/target.h"

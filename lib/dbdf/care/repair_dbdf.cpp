@@ -9,7 +9,7 @@
 #include "lib/dbdf/columns.h"
 #include "lib/dbdf/header.h"
 #include "lib/dbdf/hints.h"
-#include "lib/dbdf/names.h"
+#include "lib/dbdf/object_hints.h"
 #include "lib/dbdf/write/block_writer.h"
 
 namespace dapple::detail::dbdf {

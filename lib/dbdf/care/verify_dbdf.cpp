@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "lib/base/bytes.h"
-#include "lib/dbdf/attributes.h"
 #include "lib/dbdf/care/inspect.h"
 #include "lib/dbdf/care/values.h"
 #include "lib/dbdf/columns.h"
@@ -15,7 +14,7 @@
 #include "lib/dbdf/header.h"
 #include "lib/dbdf/hints.h"
 #include "lib/dbdf/index_block.h"
-#include "lib/dbdf/names.h"
+#include "lib/dbdf/object_hints.h"
 #include "lib/dbdf/read/open_dbdf.h"
 #include "lib/dbdf/row_directory.h"
 #include "lib/dbdf/sidecar.h"
