@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 
 #include "lib/layout/csr_rows.h"
 
@@ -93,11 +94,10 @@ void each_entry(const SparsePayload& s, const Part& part, RowCursor cursor, Take
   }
 }
 
-/// Calls take(row, col, value bytes) for every entry inside `part`, whatever the value type.
-template <class Take>
-void each_value(const SparsePayload& s, const Part& part, RowCursor cursor, Take take) {
-  visit_bits(s.entry.value_type,
-             [&](auto bits) { each_entry<sizeof bits>(s, part, cursor, take); });
-}
+/// Calls take(row, col, value bytes) for every entry inside `part`, whatever the value type: for
+/// what need not be fast, since it is compiled once.
+void each_value(
+    const SparsePayload& s, const Part& part, RowCursor cursor,
+    const std::function<void(std::uint32_t row, std::uint32_t col, const std::byte* value)>& take);
 
 }  // namespace dapple::detail

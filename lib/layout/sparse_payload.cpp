@@ -1,4 +1,4 @@
-#include "lib/layout/sparse_payload.h"
+#include "lib/layout/sparse_cells.h"
 
 #include <algorithm>
 #include <vector>
@@ -67,6 +67,17 @@ void SparsePayload::require_distinct_cells(std::size_t stride, bool with_col) co
   if (twice == cells.end()) return;
   fail_twice(*this, data, static_cast<std::uint32_t>(*twice >> 32),
              static_cast<std::uint32_t>(*twice));
+}
+
+void each_value(
+    const SparsePayload& s, const Part& part, RowCursor cursor,
+    const std::function<void(std::uint32_t row, std::uint32_t col, const std::byte* value)>& take) {
+  visit_bits(s.entry.value_type, [&](auto bits) {
+    each_entry<sizeof bits>(s, part, cursor,
+                            [&](std::uint32_t row, std::uint32_t col, const std::byte* value) {
+                              take(row, col, value);
+                            });
+  });
 }
 
 }  // namespace dapple::detail

@@ -32,10 +32,10 @@ struct Stream {
   void each(const Part& part, const Take& take) const {
     each_entry<kSize>(payload, part, cursor_at(store, entry, part.rows.begin), take);
   }
-  // The same, whatever the value type.
+  // The same, whatever the value type, for what need not be fast.
   template <class Take>
   void each_value(const Part& part, const Take& take) const {
-    visit_bits(entry.value_type, [&](auto bits) { each<sizeof bits>(part, take); });
+    detail::each_value(payload, part, cursor_at(store, entry, part.rows.begin), take);
   }
 };
 
