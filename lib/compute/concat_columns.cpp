@@ -9,7 +9,6 @@
 #include "lib/base/timestamp.h"
 #include "lib/cells/convert_cells.h"
 #include "lib/compute/merged_words.h"
-#include "lib/compute/word_order.h"
 #include "lib/object/dictionary.h"
 #include "lib/object/groups.h"
 

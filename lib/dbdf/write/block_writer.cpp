@@ -20,7 +20,6 @@
 #include "lib/dbdf/statistics.h"
 #include "lib/dbdf/write/checks.h"
 #include "lib/dbdf/write/encode_rows.h"
-#include "lib/dbdf/write/encoded_stats.h"
 #include "lib/dbdf/write/tiling.h"
 #include "lib/io/hash.h"
 

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
+#include <limits>
 #include <span>
 #include <vector>
 
 #include "lib/base/bytes.h"
 #include "lib/base/parallel.h"
-#include "lib/compute/pieces.h"
 #include "lib/dbdf/write/append.h"
 #include "lib/dbdf/write/block_writer.h"
 #include "lib/dbdf/write/tile_rows.h"
@@ -34,6 +34,23 @@ constexpr std::uint64_t kTileForThreads = 64 << 10;  // bytes
 
 /// Parts of a buffer start at multiples of this, enough for every value type.
 constexpr std::size_t kPlaceAlign = 16;
+
+/// Walks `whole` front to back in pieces, from one on: doubles them while `take` accepts, and
+/// halves one that it refuses by returning false. REQUIRES that it accepts pieces of one.
+template <class F>
+void walk_in_pieces(Range whole, const F& take) {
+  constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
+  std::uint64_t size = 1;
+  for (std::uint64_t at = whole.begin; at < whole.end;) {
+    const Range piece{at, at + std::min(size, whole.end - at)};
+    if (take(piece)) {
+      at = piece.end;
+      size = size > most / 2 ? most : size * 2;
+    } else {
+      size = std::max<std::uint64_t>(1, piece.size() / 2);
+    }
+  }
+}
 
 TileShape shape_of(const Region& tile) {
   return {static_cast<std::uint32_t>(tile.rows.size()),
@@ -117,11 +134,11 @@ void Retiler::run() {
   source_.progress(0);
   if (source_.rows() > 0 && !strips_.empty()) {
     const std::uint64_t tile_rows = (source_.rows() - 1) / tile_rows_ + 1;
-    walk_in_pieces({0, tile_rows}, 1, [&](Range rows) {
+    walk_in_pieces({0, tile_rows}, [&](Range rows) {
       const Group all{rows, {0, strips_.size()}};
       bool done = put(all);
       if (!done && rows.size() == 1) {
-        walk_in_pieces(all.strips, 1, [&](Range strips) { return put({rows, strips}); });
+        walk_in_pieces(all.strips, [&](Range strips) { return put({rows, strips}); });
         done = true;
       }
       if (done) source_.progress(cells_of(all).rows.end);
