@@ -162,12 +162,34 @@ struct Pair {
 using PairTable = std::array<std::array<Pair, 11>, 11>;
 
 template <class From, class To>
+constexpr Pair kPair = {convert_packed<From, To>, convert_run_nearest<From, To>,
+                        convert_bits<From, To, convert_careful<To, From>>,
+                        convert_bits<From, To, convert_nearest<To, From>>};
+
+/// Some pairs of integers fit the same values, with the same bits: they share their functions.
+template <class From, class To>
+constexpr Pair shared_pair() {
+  if constexpr (std::is_integral_v<From> && std::is_integral_v<To>) {
+    using UnsignedFrom = std::make_unsigned_t<From>;
+    if constexpr (sizeof(From) == sizeof(To)) {  // all but those with the highest bit
+      return kPair<UnsignedFrom, std::make_signed_t<To>>;
+    } else if constexpr (sizeof(To) < sizeof(From) && std::is_unsigned_v<To>) {
+      return kPair<UnsignedFrom, To>;
+    } else if constexpr (sizeof(To) > sizeof(From) && std::is_unsigned_v<From>) {
+      return kPair<From, std::make_unsigned_t<To>>;
+    } else {
+      return kPair<From, To>;
+    }
+  } else {
+    return kPair<From, To>;
+  }
+}
+
+template <class From, class To>
 constexpr void fill_pair(PairTable& table) {
   if constexpr (!std::is_same_v<From, To>) {
-    table[static_cast<std::size_t>(value_type_of<From>())][static_cast<std::size_t>(
-        value_type_of<To>())] = {convert_packed<From, To>, convert_run_nearest<From, To>,
-                                 convert_bits<From, To, convert_careful<To, From>>,
-                                 convert_bits<From, To, convert_nearest<To, From>>};
+    table[static_cast<std::size_t>(value_type_of<From>())]
+         [static_cast<std::size_t>(value_type_of<To>())] = shared_pair<From, To>();
   }
 }
 
