@@ -14,6 +14,7 @@
 #include "lib/io/hash.h"
 #include "lib/io/local/local_file.h"
 #include "lib/io/memory/memory_source.h"
+#include "lib/io/owned_bytes.h"
 
 namespace dapple::detail::dataset {
 
@@ -23,15 +24,6 @@ namespace {
 constexpr std::uint64_t kMostOpen = 512, kMostGuarded = 64;
 
 constexpr std::uint64_t byte_in_part(std::uint64_t offset) { return offset & (kMostBytes - 1); }
-
-/// As `ByteSource::hold` of `source`, which `owner` keeps alive; the result keeps `owner`.
-HeldBytes hold_owned(const ByteSource& source, std::shared_ptr<const void> owner,
-                     std::uint64_t offset, std::uint64_t n) {
-  HeldBytes held = source.hold(offset, n);
-  if (held.keep == nullptr) return {held.bytes, std::move(owner)};
-  using Both = std::pair<std::shared_ptr<const void>, std::shared_ptr<const void>>;
-  return {held.bytes, std::make_shared<const Both>(std::move(held.keep), std::move(owner))};
-}
 
 }  // namespace
 

@@ -55,7 +55,7 @@ struct Diagonals {
   }
 };
 
-/// Those that have cells in a matrix of so many rows and columns with values, by offset.
+/// Those that have cells in these rows and columns, by offset.
 std::vector<Diagonal> sort_diagonals(const arrays::Items& offsets, const ByteSource& file,
                                      std::uint64_t rows, std::uint64_t width) {
   std::vector<Diagonal> sorted;
