@@ -299,8 +299,7 @@ void DataSet::take_layout(const Session& session, hid_t created) {
   }
   const Handle stored(h5.H5Dget_type(id_.get()), h5.H5Tclose);
   const Handle numbers = numbers_of(session, stored.get());
-  const bool native =
-      is_boolean(session, stored.get()) || h5.H5Tequal(numbers.get(), h5.native_of(type_)) > 0;
+  const bool native = boolean_ || h5.H5Tequal(numbers.get(), h5.native_of(type_)) > 0;
   filters_.known = filters_.known && native && layout == H5D_CHUNKED;
   const haddr_t offset = layout == H5D_CONTIGUOUS ? h5.H5Dget_offset(id_.get()) : HADDR_UNDEF;
   if (offset == HADDR_UNDEF || !native) return;
