@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Builds dapple and runs every test: in a build of its own (build-tests), under the address and undefined-behaviour
-# sanitizers, then the suites in Python, in a browser and in JavaScript. The last line counts test cases:
-# "N passed, N failed", and ", N skipped" if there are any. Exits 1 if one failed or something did not
-# build. What takes long is in the suite `soak` (tests/soak/meson.build), with the thread sanitizer's build.
+# Builds dapple in a build of its own (build-tests) and runs every test, in C++, Python, JavaScript and a
+# browser. The last line counts test cases: "N passed, N failed", and ", N skipped" if there are any. Exits 1
+# if one failed or something did not build. What takes long is in the suite `soak` (tests/soak/meson.build),
+# with what needs a library of its own: the sanitizers.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 
@@ -65,36 +65,6 @@ will_log() {
 # Downloading takes as long as compiling a third of the tests.
 tests/python/make_venv.sh "$main/python-venv" >/dev/null 2>&1 &
 
-# Under sanitizers g++ 12 takes every std::optional for uninitialised.
-quiet=-Wno-maybe-uninitialized
-
-# Sanitizers of this age cannot map their shadow on kernels that randomise addresses a lot.
-run_fixed=
-setarch -R true 2>/dev/null && run_fixed="setarch -R"
-
-# The unit tests of the main build run once, with libraries that the address and undefined-behaviour
-# sanitizers watch in place of their own: compiling only those takes half the time. One program is
-# watched itself, for what the public headers compile into their users. Checks that cost a fifth of the
-# time each are left to the fuzz targets' own build. The other suites run with the libraries of the main
-# build; its unit tests with those, as users get them, are in the soak suite (tests/soak/release_build.sh).
-build_watched() {
-  build build-asan "internal_library tests/fuzz/replay_views" -Dtests=true "${together[@]}" \
-    -Db_sanitize=address,undefined -Db_lundef=false -Doptimization=g \
-    "-Dcpp_args=['-fno-sanitize-recover=all', '-fno-sanitize=null,object-size,vptr,pointer-overflow', '$quiet']"
-}
-
-# A short quarantine of freed memory spares a third of the time in the kernel, for fresh pages.
-run_watched() {
-  local watched=$PWD/build-asan/lib sanitizer
-  export ASAN_OPTIONS=quarantine_size_mb=16
-  sanitizer=$(ldd "$watched/libdapple_internal.so" | awk '$1 ~ /asan/ { print $3 }')
-  run build-asan "" fuzz_views
-  if LD_LIBRARY_PATH=$watched ldd $main/tests/unit | grep -qF "$watched/libdapple_internal.so"; then
-    run $main "unit fuzz" --logbase testlog-asan --timeout-multiplier 3 \
-      --wrapper "env LD_PRELOAD=$sanitizer LD_LIBRARY_PATH=$watched"
-  fi
-}
-
 # Suites of other languages: scripts that say why they skip, and end with a line as ours does.
 run_languages() {
   local suite
@@ -102,24 +72,18 @@ run_languages() {
 }
 
 will_log $main/meson-logs/testlog.json
-will_log $main/meson-logs/testlog-asan-env.json
-will_log build-asan/meson-logs/testlog.json
 for suite in python browser js; do will_log "$main/$suite.log"; done
 
-# Both builds at once, and then all tests: what waits for a file, a process or a last compiler leaves its
-# processor to others.
+# All suites at once: what waits for a file, a process or a last compiler leaves its processor to others.
+# What the standard library can check of its containers, it does.
 mkdir -p $main
-build_watched >$main/watched.log 2>&1 &
-watched=$!
-if build $main "" -Dtests=true -Dpython=disabled -Doptimization=1 "${together[@]}"; then
+if build $main "" -Dtests=true -Dpython=disabled -Doptimization=1 -Dcpp_args=-D_GLIBCXX_ASSERTIONS "${together[@]}"; then
   run_languages browser js &
   tests/python/build.sh $main >"$main/python-build.log" 2>&1  # what it says, the suite says again
   run_languages python &
-  run $main "made ranged threads cli interop tree faults neighbours" &
-  wait $watched && run_watched >>$main/watched.log 2>&1
+  run $main "unit fuzz made ranged threads cli interop tree faults neighbours" &
 fi
 wait
-cat $main/watched.log
 for suite in python browser js; do
   [ -f "$main/$suite.log" ] || continue
   echo "== $suite"
