@@ -224,5 +224,6 @@ def _of_pandas(attrs: Attributes) -> list[dict[str, Any]]:
     """What pandas' own metadata tell of each level of the labels of columns."""
     known = attrs.get("pandas")
     levels = known.get("column_indexes") if isinstance(known, dict) else None
-    whole = isinstance(levels, list) and all(isinstance(one, dict) for one in levels)
-    return levels if whole else []
+    if not isinstance(levels, list) or not all(isinstance(one, dict) for one in levels):
+        return []
+    return levels
