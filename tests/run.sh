@@ -53,7 +53,7 @@ run() {
   local folder=$1 suites=$2 suite arguments=()
   shift 2
   for suite in $suites; do arguments+=(--suite "$suite"); done
-  $run_fixed meson test -C "$folder" --no-rebuild --print-errorlogs "${arguments[@]}" "$@"
+  meson test -C "$folder" --no-rebuild --print-errorlogs "${arguments[@]}" "$@"
 }
 
 # will_log LOG: names a log that must exist in the end; a missing one counts as a failure.
