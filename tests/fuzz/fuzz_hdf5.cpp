@@ -37,7 +37,8 @@ class Bytes {
   /// As many integers as a byte says.
   template <class T>
   std::vector<T> numbers() {
-    std::vector<T> made(std::min<std::size_t>(byte(), rest_.size() / sizeof(T)));
+    const std::size_t wanted = byte();
+    std::vector<T> made(std::min(wanted, rest_.size() / sizeof(T)));
     if (!made.empty()) std::memcpy(made.data(), rest_.data(), made.size() * sizeof(T));
     rest_ = rest_.subspan(made.size() * sizeof(T));
     return made;
