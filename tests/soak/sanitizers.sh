@@ -7,6 +7,7 @@
 set -eu
 build=$(cd "$1" && pwd)
 cd "$(dirname "$0")/../.."
+build=$(realpath --relative-to=. "$build")
 # Under sanitizers g++ 12 takes every std::optional for uninitialised. Checks that cost a fifth of the time
 # each are left to the fuzz targets' own build.
 arguments=(-Dtests=true -Dpython=disabled -Dunity=on -Dunity_size=8 -Db_sanitize=address,undefined
