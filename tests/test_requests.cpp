@@ -261,7 +261,7 @@ TEST_CASE("requests: columns, rows and conditions of a frame are asked for toget
   const std::uint64_t before = file != nullptr ? file->fetches_made() : 0;
   CHECK(count_where(frame, Expression::parse("b > 100 and d < 399999"), {.threads = 1}) ==
         399'999 - 100);
-  // Two of them for the header, which opening took from its copy, and the statistics.
+  // Two of them for the header, which opening took from its copy, and a page of the hints.
   if (file != nullptr) CHECK(file->fetches_made() - before <= 8);
 }
 
