@@ -253,6 +253,32 @@ TEST_CASE("gather: the caller's arrays are used again") {
   CHECK(test::list(batch.row_ptr) == std::vector<std::uint64_t>{0});
 }
 
+TEST_CASE("gather: room for rows of like length is made once") {
+  // The first rows are a little shorter than those that they let expect.
+  constexpr std::uint32_t kRows = 1000, kCols = 200, kShort = 500, kFound = 512;
+  const auto length_of = [](std::uint64_t row) { return row < kShort ? 100U : 103U; };
+  const TempDir dir;
+  auto writer = MatrixWriter::create(dir / "m.dbdf", kRows, kCols, ValueType::f32,
+                                     {.tile = TileShape{kRows, kCols}, .kind = KindChoice::csr});
+  std::vector<float> cells(std::size_t{kRows} * kCols);
+  for (std::uint32_t row = 0; row < kRows; ++row) {
+    for (std::uint32_t col = 0; col < length_of(row); ++col) cells[row * kCols + col] = 1.5F;
+  }
+  writer.put<float>({0, 0}, {cells.data(), kRows, kCols});
+  writer.finish();
+  const auto m = Matrix::open(dir / "m.dbdf");
+  std::vector<std::uint64_t> rows;
+  for (std::uint64_t k = 0; k < 8 * kFound; ++k)
+    rows.push_back(k % kShort + (k < kFound ? 0 : kShort));
+  Csr<float, std::uint32_t> made;
+  gather_csr(m, rows, made, {.threads = 1});
+  CHECK(made.values.size() == std::size_t{kFound} * (length_of(0) + 7 * length_of(kShort)));
+  // Made again for the last rows, the arrays would have room for just these.
+  CHECK(made.values.capacity() > made.values.size());
+  CHECK(made.values.capacity() < made.values.size() / 8 * 9);
+  CHECK(made.col_idx.capacity() == made.values.capacity());
+}
+
 TEST_CASE("gather: what cannot be done says why") {
   const TempDir folder;
   Image image = Image::matrix(3, 4, ValueType::f64, 2);

@@ -22,8 +22,9 @@ void CsrCollector<Col>::prepare(std::uint64_t row, std::uint64_t rows, std::uint
   if (row > row_) std::fill(row_ptr + row_ + 1, row_ptr + row + 1, size_);
   row_ = std::max(row_, row);
   if (entries <= room_ - size_) return;
-  // If later rows are as long as those so far; but no more than a few times as much at once.
-  constexpr double least = 1.5, most = 8, spare = 1.02;
+  // If later rows are as long as those so far; but no more than a few times as much at once. Room
+  // that is to spare costs nothing until it is touched, too little a copy of all that is there.
+  constexpr double least = 1.25, most = 9, spare = 1.1;
   const double share =
       static_cast<double>(out_.row_ptr.size()) / static_cast<double>(row + rows + 1);
   const double growth = share <= 1 ? 1 : std::clamp(share * spare, least, most);
