@@ -72,7 +72,8 @@ m + 1                             | TypeError      | m.to_dask()
 2 * m                             | TypeError      | m.to_dask()
 m == 0                            | TypeError      | m.where(
 float(m)                          | TypeError      | m[:]
-m @ np.ones(4)                    | ValueError     | size 4 is different from 3
+m @ np.ones(4)                    | ValueError     | dimension mismatch
+m @ "x"                           | TypeError      | unsupported operand
 m.linear_operator() @ np.ones(4)  | ValueError     | dimension mismatch
 m.T                               | AttributeError | transpose=True
 m.mean(axis=0)                    | AttributeError | m.stats(axis=0)
@@ -88,7 +89,7 @@ m.stats(axis="rows")              | ValueError     | axis is None, 0 or 1
 m.shape = (3, 4)                  | AttributeError | set
 m.attrs["unit"] = "mm"            | TypeError      | write the object again with attrs=
 s.sparse[99]                      | IndexError     | outside the 50 rows
-s.sparse @ np.ones(20)            | TypeError      | m.linear_operator()
+s.sparse @ np.ones(20)            | TypeError      | m @ x
 s.sparse.T                        | AttributeError | transpose=True
 np.asarray(s.sparse)              | TypeError      | m.sparse[rows]
 closed[0]                         | ValueError     | is closed

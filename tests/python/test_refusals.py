@@ -83,10 +83,10 @@ def test_no_call_lets_another_exception_pass(make, there, tmp_path):
         (ValueError, "always a copy", lambda: f.__array__(copy=False)),
         (ValueError, "one dense tile", lambda: m.__array__(copy=False)),
         (ValueError, "always a copy", lambda: m.picture().__array__("f4", copy=False)),
-        (MemoryError, r"linear_operator\(\)", lambda: big[:]),
+        (MemoryError, "m @ x", lambda: big[:]),
         (MemoryError, r"strips\(\)", lambda: big.read()),
         (MemoryError, r"17179869184.0 GiB", lambda: big[::2]),
-        (MemoryError, r"linear_operator\(\)", lambda: x @ big),
+        (MemoryError, "m @ x", lambda: np.add(x, big)),
         (MemoryError, "fewer rows", lambda: tall[:, 0]),
         (MemoryError, "no memory", lambda: tall.read(cols=(0, 1))),
     ]

@@ -29,7 +29,7 @@ MATRIX = {
         ("tocsr", "tocsc", "tocoo", "data", "indices", "indptr"),
         "use m.to_scipy(format), or m.sparse[rows]",
     ),
-    **dict.fromkeys(("dot", "matmul"), "use m.linear_operator() @ x"),
+    **dict.fromkeys(("dot", "matmul"), "use m @ x"),
     **dict.fromkeys(("head", "iloc", "loc", "getrow", "getcol"), "use m[rows, cols], or m.sel"),
     **dict.fromkeys(("nonzero", "argwhere", "query", "filter"), "use m.where(above=..., ...)"),
     **dict.fromkeys(("columns", "var_names"), "use m.col_names"),
@@ -113,7 +113,7 @@ def _refusing(sign: str) -> Callable[..., NoReturn]:
     def refuse(self: Any, *_: Any) -> NoReturn:
         raise TypeMismatchError(
             f"a matrix in a file has no {sign!r}: m[:] has it in memory, m.to_dask() chunk by "
-            "chunk; m.where(above=...) finds cells, m.linear_operator() multiplies"
+            "chunk; m.where(above=...) finds cells, m @ x multiplies"
         )
 
     return refuse

@@ -157,7 +157,7 @@ def too_large(shape: int | tuple[int, ...], dtype: Any) -> TooLargeError:
     extents = shape if isinstance(shape, tuple) else (shape,)
     size = dtype.itemsize * math.prod(extents) / 2**30
     what = "fewer rows" if len(extents) == 1 else "a part of them; strips() goes through all"
-    more = "" if len(extents) == 1 else ", and linear_operator() multiplies without such an array"
+    more = "" if len(extents) == 1 else ", and m @ x multiplies without such an array"
     return TooLargeError(
         f"{' x '.join(map(str, extents))} cells of {dtype} take {size:.1f} GiB, for which there is "
         f"no memory: read {what}{more}"

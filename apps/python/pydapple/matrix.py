@@ -19,6 +19,7 @@ from .keys import Pick
 from .matrix_names import NamedMatrix
 from .meanings import Group
 from .picture import Pictured
+from .products import Multiplied
 from .sparse_view import SparseView
 from .stats import Stats, of_object
 from .strips import Strip
@@ -32,7 +33,7 @@ _MUCH = 1 << 28
 _MUCH_LARGER = 8
 
 
-class Matrix(NotCalculatedWith, Pictured, NamedMatrix):
+class Matrix(NotCalculatedWith, Multiplied, Pictured, NamedMatrix):
     """A matrix in a file, as `pydapple.open` gives it.
 
     Slicing works as NumPy's does and always gives a new, writable array of ``dtype``, whatever kind
@@ -326,9 +327,10 @@ class Matrix(NotCalculatedWith, Pictured, NamedMatrix):
     ) -> LinearOperator:
         """A `scipy.sparse.linalg.LinearOperator`, for `svds`, `lsqr` and so on, on the file itself.
 
-        It computes in float64, with so many threads (0: one for each processor). Absent cells are
-        an error, or zero. With `center`, it is the matrix less the mean of each column, so that
-        ``svds`` gives principal components, and stays as sparse as it is.
+        It computes in float64, as ``m @ x`` and ``x @ m`` do by it, with so many threads (0: one
+        for each processor). Absent cells are an error, or zero. With `center`, it is the matrix
+        less the mean of each column, so that ``svds`` gives principal components, and stays as
+        sparse as it is.
         """
         from .linear import FileOperator
 

@@ -60,7 +60,7 @@ class SparseView:
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         raise TypeMismatchError(
             "m.sparse is no array: m.sparse[rows] is a csr_array, m[rows] a dense one, and "
-            "m.linear_operator() multiplies"
+            "m @ x multiplies"
         )
 
     def __repr__(self) -> str:

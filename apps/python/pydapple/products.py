@@ -1,0 +1,46 @@
+"""Products of a matrix in a file with arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from scipy.sparse.linalg import LinearOperator
+
+
+class Multiplied:
+    """A matrix that ``@`` multiplies where its cells are; an array of it is never made for that."""
+
+    linear_operator: Callable[[], LinearOperator]
+
+    def __matmul__(self, x: Any) -> Any:
+        """``m @ x`` in float64, of an array of one or two dimensions. O(stored values)."""
+        factor = _factor(x)
+        return NotImplemented if factor is None else self.linear_operator() @ factor
+
+    def __rmatmul__(self, x: Any) -> Any:
+        factor = _factor(x)
+        return NotImplemented if factor is None else factor @ self.linear_operator()
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
+        """NumPy asks for ``x @ m`` in this way; to its other functions a matrix is an array."""
+        if ufunc is np.matmul and method == "__call__" and not options:
+            left, right = inputs
+            made = right.__rmatmul__(left) if right is self else self.__matmul__(right)
+            if made is not NotImplemented:
+                return made
+        arrays = [np.asarray(one) if isinstance(one, Multiplied) else one for one in inputs]
+        return getattr(ufunc, method)(*arrays, **options)
+
+
+def _factor(x: Any) -> NDArray[Any] | None:
+    """What is multiplied with as it is; None for what has masks, or products of its own."""
+    if isinstance(x, (list, tuple, Multiplied)):
+        return np.asarray(x)
+    if isinstance(x, np.ndarray) and not isinstance(x, np.ma.MaskedArray):
+        return x
+    return None

@@ -1,0 +1,59 @@
+"""``m @ x`` and ``x @ m``, against NumPy's of the same cells."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from conftest import KINDS, cells
+
+import pydapple as dp
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("dtype", ["u1", "i4", "f4", "f8"])
+def test_products_are_those_of_an_array(make, kind, dtype):
+    a = cells((30, 20), dtype, 0.3)
+    m, wide = make(a, tile=(16, 12), kind=kind), a.astype("f8")
+    right, left = np.linspace(-1, 1, 20), np.linspace(0, 2, 30)
+    for x in (right, right.tolist(), right.astype("f4"), np.arange(20), right[:, None],
+              np.outer(right, [1, 2, 3]), right + 1j, np.asfortranarray(np.ones((20, 2)))):  # fmt: skip
+        made = m @ x
+        assert type(made) is np.ndarray and np.allclose(made, wide @ np.asarray(x))
+        assert made.shape == (wide @ np.asarray(x)).shape
+        assert np.array_equal(np.matmul(m, x), made)
+    for x in (left, left.tolist(), left[None], np.outer([1, 2, 3], left), left - 2j):
+        made = x @ m
+        assert type(made) is np.ndarray and np.allclose(made, np.asarray(x) @ wide)
+        assert made.shape == (np.asarray(x) @ wide).shape
+    turned = make(np.ascontiguousarray(a.T))
+    assert np.allclose(m @ turned, wide @ wide.T)
+    assert (right @ turned).dtype == np.float64
+
+
+def test_no_array_is_made_of_a_large_matrix(tmp_path):
+    n = 10_000_000  # 800 TB as an array
+    at = np.arange(0, n, 1_000_003)
+    dp.write(tmp_path / "m.dbdf", sp.csr_array((at + 1.0, (at, at[::-1])), (n, n)), sync=False)
+    x = np.arange(n, dtype="f8")
+    m = dp.open(tmp_path / "m.dbdf")
+    wanted = np.zeros(n)
+    wanted[at] = (at + 1.0) * x[at[::-1]]
+    assert np.array_equal(m @ x, wanted)
+    wanted[:] = 0
+    wanted[at[::-1]] = (at + 1.0) * x[at]
+    assert np.array_equal(x @ m, wanted)
+
+
+def test_to_other_functions_a_matrix_is_an_array(make):
+    a = cells((6, 5), "f8")
+    m = make(a)
+    masked = np.ma.array(np.ones(6), mask=[True] + 5 * [False])
+    assert np.array_equal(np.add(a, m), a + a) and np.array_equal(np.sqrt(m), np.sqrt(a))
+    assert np.array_equal(np.maximum.reduce(m), a.max(axis=0))
+    assert np.array_equal(np.matmul(m, a.T, out=np.empty((6, 6))), a @ a.T)
+    assert np.ma.is_masked(masked * 1) and np.allclose(np.ma.dot(masked, m), np.ma.dot(masked, a))
+    assert np.allclose((sp.csr_array(a.T) @ m), a.T @ a)
+    with pytest.raises(ValueError, match="dimension mismatch"):
+        a @ m
+    with pytest.raises(TypeError, match="unsupported operand"):
+        m @ "x"
+
