@@ -13,6 +13,8 @@ anndata = pytest.importorskip("anndata")
 pytest.importorskip("h5py")
 pytest.importorskip("dask.array")
 
+from annotated_same import require_same  # noqa: E402
+
 SEEDS = range(int(os.environ.get("DAPPLE_SEEDS", "12")))
 NUMBERS = ["?", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f2", "f4", "f8"]
 
@@ -132,37 +134,6 @@ class Maker:
                 raw.varm["pcs"] = self.array((wide, 2))
             made.raw = raw
         return made
-
-
-def require_same(got, wanted, where="adata"):
-    if isinstance(wanted, anndata.AnnData):
-        for part in ("obs", "var", "X", "layers", "obsm", "varm", "obsp", "varp", "uns"):
-            require_same(getattr(got, part), getattr(wanted, part), part)
-        assert (got.raw is None) == (wanted.raw is None)
-        if wanted.raw is not None:
-            for part in ("X", "var", "varm"):
-                require_same(getattr(got.raw, part), getattr(wanted.raw, part), f"raw.{part}")
-        return
-    if hasattr(wanted, "keys") and not isinstance(wanted, (pd.DataFrame, pd.Series)):
-        assert set(got) == set(wanted), where
-        for key in wanted:
-            require_same(got[key], wanted[key], f"{where}[{key!r}]")
-        return
-    assert isinstance(got, type(wanted)), (where, type(got), type(wanted))  # or a view of one
-    if isinstance(wanted, pd.DataFrame):
-        assert got.index.dtype == wanted.index.dtype, (where, got.index.dtype, wanted.index.dtype)
-        pd.testing.assert_frame_equal(got, wanted, obj=where, check_exact=True, check_column_type=len(wanted.columns) > 0)
-    elif isinstance(wanted, pd.api.extensions.ExtensionArray):
-        pd.testing.assert_extension_array_equal(got, wanted, obj=where)
-    elif sp.issparse(wanted):
-        assert (got.dtype, got.shape) == (wanted.dtype, wanted.shape), where
-        np.testing.assert_array_equal(got.toarray(), wanted.toarray(), where)
-    elif isinstance(wanted, (np.ndarray, np.generic, float)):
-        assert np.asarray(got).dtype == np.asarray(wanted).dtype and np.shape(got) == np.shape(wanted), where
-        for field in np.asarray(wanted).dtype.names or [...]:
-            np.testing.assert_array_equal(np.asarray(got)[field], np.asarray(wanted)[field], where)
-    else:
-        assert got == wanted, where
 
 
 def lazily(adata):

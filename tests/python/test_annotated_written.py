@@ -13,6 +13,7 @@ anndata = pytest.importorskip("anndata")
 pytest.importorskip("dask.array")
 
 from anndata.tests.helpers import assert_equal, gen_adata  # noqa: E402
+from annotated_same import require_same  # noqa: E402
 
 N, M = 40, 7
 CELLS = [f"cell{k}" for k in range(N)]
@@ -86,26 +87,6 @@ def unstructured():
     }  # fmt: skip
 
 
-def require_tree(got, wanted, where="uns"):
-    assert type(got) is type(wanted) or isinstance(wanted, (dict, np.str_)), where
-    if isinstance(wanted, dict):
-        assert list(got) == list(wanted), where
-        for key in wanted:
-            require_tree(got[key], wanted[key], f"{where}[{key!r}]")
-    elif isinstance(wanted, pd.DataFrame):
-        pd.testing.assert_frame_equal(got, wanted)
-    elif isinstance(wanted, pd.api.extensions.ExtensionArray):
-        pd.testing.assert_extension_array_equal(got, wanted)
-    elif sp.issparse(wanted):
-        assert got.dtype == wanted.dtype and (got != wanted).nnz == 0
-    elif isinstance(wanted, (np.ndarray, np.generic, float)):
-        assert np.asarray(got).dtype == np.asarray(wanted).dtype and np.shape(got) == np.shape(wanted), where
-        for field in np.asarray(wanted).dtype.names or [...]:
-            np.testing.assert_array_equal(np.asarray(got)[field], np.asarray(wanted)[field], where)
-    else:
-        assert got == wanted, where
-
-
 @pytest.mark.parametrize("ending", [".dds", ".zip"])
 def test_every_field_comes_back(tmp_path, ending):
     wanted = everything()
@@ -115,7 +96,8 @@ def test_every_field_comes_back(tmp_path, ending):
     assert hasattr(got.X, "dask") and all(hasattr(x, "dask") for x in got.layers.values())
     read = got.to_memory()
     pd.testing.assert_frame_equal(read.obs, wanted.obs)
-    require_tree(dict(read.uns), dict(wanted.uns))
+    require_same(dict(read.uns), dict(wanted.uns), "uns")
+    assert list(read.uns) == list(wanted.uns)
     for part in ("layers", "obsm", "varm", "obsp", "varp"):
         ours, theirs = getattr(read, part), getattr(wanted, part)
         assert sorted(ours) == sorted(theirs)
