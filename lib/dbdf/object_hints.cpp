@@ -36,8 +36,8 @@ std::array<std::byte, kSize> head_of(const char* tag) {
 std::vector<std::byte> emit_attributes(std::string_view json) {
   const auto head = head_of<kAttributesHead>(kAttributesTag);
   const auto text = std::as_bytes(std::span(json));
-  std::vector<std::byte> content(head.begin(), head.end());
-  content.insert(content.end(), text.begin(), text.end());
+  std::vector<std::byte> content(head.size() + text.size());
+  std::copy(text.begin(), text.end(), std::copy(head.begin(), head.end(), content.begin()));
   return content;
 }
 

@@ -1,6 +1,7 @@
 #include "lib/rows/row_reader.h"
 
 #include <algorithm>
+#include <cstring>
 #include <vector>
 
 #include "lib/base/ask_ahead.h"
@@ -108,8 +109,8 @@ void RowReader<Col>::append_encoded(const BlockRows& block, Range rows, RowCurso
     store_.file().fail_changed("block " + text(entry.pos));
   }
   const std::span<const std::uint32_t> starts(encoded_starts_.begin(), encoded_starts_.end());
-  const bool whole = wanted.cols.size() == entry.cols;
-  if (whole && is_certain_[static_cast<std::size_t>(entry.value_type)]) {
+  if (keep_.empty() && wanted.cols.size() == entry.cols &&
+      is_certain_[static_cast<std::size_t>(entry.value_type)]) {
     std::byte* const values = out.values + out.size * size_of(out_type_);
     Col* const cols = out.cols + out.size;
     if constexpr (sizeof(Col) == 8) cols_.reset(stored);
@@ -133,7 +134,7 @@ void RowReader<Col>::append_encoded(const BlockRows& block, Range rows, RowCurso
     const std::uint64_t k = starts[i] - first;
     const Picked row{cols_.data() + k, values_.data() + k * size, size, starts[i + 1] - starts[i],
                      entry.value_type};
-    put(block, rows.begin + i, whole ? row : pick(row, wanted), wanted, out);
+    put(block, rows.begin + i, pick(block, row, wanted), wanted, out);
     *ends++ = out.size;
   }
 }
@@ -157,8 +158,7 @@ void RowReader<Col>::append_arrays(const BlockRows& block, Range rows, RowCursor
   for (std::uint64_t i = 0; i < rows.size(); ++i) {
     const std::uint64_t k = row_ptr_[i];
     const Picked row{cols_.data() + k, values_.data() + k * size, size, row_ptr_[i + 1] - k, type};
-    put(block, rows.begin + i, wanted.cols.size() == entry.cols ? row : pick(row, wanted), wanted,
-        out);
+    put(block, rows.begin + i, pick(block, row, wanted), wanted, out);
     *ends++ = out.size;
   }
 }
@@ -179,7 +179,7 @@ void RowReader<Col>::append_kept(const BlockRows& block, Range rows, const Wante
       const Picked cells{kept.cols.data() + begin,
                          reinterpret_cast<const std::byte*>(kept.bits.data() + begin), 8, k - begin,
                          type};
-      put(block, row, wanted.cols.size() == entry.cols ? cells : pick(cells, wanted), wanted, out);
+      put(block, row, pick(block, cells, wanted), wanted, out);
     }
     *ends++ = out.size;
   }
@@ -246,18 +246,35 @@ void RowReader<Col>::append_cells(const BlockRows& block, Range rows, const std:
   }
 }
 
-/// Those of a row of whole columns that are wanted.
+/// Those of a row of all columns of the block that are wanted.
 template <class Col>
-typename RowReader<Col>::Picked RowReader<Col>::pick(const Picked& row,
+typename RowReader<Col>::Picked RowReader<Col>::pick(const BlockRows& block, const Picked& row,
                                                      const WantedCols<Col>& wanted) {
+  if (keep_.empty() && wanted.cols.size() == block.entry().cols) return row;
   const auto begin = static_cast<std::uint32_t>(wanted.cols.begin);
   const auto end = std::lower_bound(row.cols, row.cols + row.count, wanted.cols.end);
   const auto first = std::lower_bound(row.cols, end, begin);
-  const auto count = static_cast<std::uint64_t>(end - first);
+  const auto count = static_cast<std::uint32_t>(end - first);
+  const std::byte* const values =
+      row.values + static_cast<std::size_t>(first - row.cols) * row.step;
   picked_cols_.reset(count);
-  for (std::uint64_t k = 0; k < count; ++k) picked_cols_[k] = first[k] - begin;
-  return {picked_cols_.data(), row.values + static_cast<std::size_t>(first - row.cols) * row.step,
-          row.step, count, row.type};
+  if (keep_.empty()) {
+    for (std::uint32_t k = 0; k < count; ++k) picked_cols_[k] = first[k] - begin;
+    return {picked_cols_.data(), values, row.step, count, row.type};
+  }
+  const std::uint8_t* const keep = keep_.data() + wanted.at;
+  std::uint32_t n = 0;
+  for (std::uint32_t k = 0; k < count; ++k) {  // their places, which are few
+    picked_cols_[n] = k;
+    n += keep[first[k] - begin] != 0 ? 1 : 0;
+  }
+  picked_.reset(n * row.step);
+  for (std::uint32_t i = 0; i < n; ++i) {
+    const std::uint32_t k = picked_cols_[i];
+    std::memcpy(picked_.data() + i * row.step, values + k * row.step, row.step);
+    picked_cols_[i] = first[k] - begin;
+  }
+  return {picked_cols_.data(), picked_.data(), row.step, n, row.type};
 }
 
 template <class Col>

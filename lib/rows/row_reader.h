@@ -65,7 +65,7 @@ class RowReader {
   /// bytes of a word.
   RowReader(const Store& store, std::optional<ValueType> type);
 
-  /// Of rows of CSR entries, leaves out those in columns of the result for which this is 0. It must
+  /// Of rows of entries, leaves out those in columns of the result for which this is 0. It must
   /// outlive the reader, and tell of all columns.
   void keep_only(std::span<const std::uint8_t> columns) noexcept { keep_ = columns; }
 
@@ -106,7 +106,7 @@ class RowReader {
   void append_cells(const BlockRows& block, Range rows, const std::byte* cells, std::size_t step,
                     std::optional<ValueType> type, const WantedCols<Col>& wanted, RowSink<Col>& out,
                     std::uint64_t* ends);
-  Picked pick(const Picked& row, const WantedCols<Col>& wanted);
+  Picked pick(const BlockRows& block, const Picked& row, const WantedCols<Col>& wanted);
   void put(const BlockRows& block, std::uint64_t row, const Picked& picked,
            const WantedCols<Col>& wanted, RowSink<Col>& out);
   const std::byte* convert(const BlockRows& block, std::uint64_t row, const Picked& picked,
