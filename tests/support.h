@@ -26,9 +26,9 @@
 
 namespace dapple::test {
 
-/// Tests that try a small file changed at every place try every n-th place only when the address
-/// sanitizer watches, which takes ten times as long: 1, or `n` then.
-std::size_t one_or_watched(std::size_t n) noexcept;
+/// One of how many changes, cuts and the like is tried: of three, or of `n` while a sanitizer
+/// watches; all where DAPPLE_TEST_ALL is set, as the soak suite does.
+std::size_t one_of(std::size_t n) noexcept;
 
 /// Counts the running test case as skipped, and prints why.
 void skip(std::string reason);

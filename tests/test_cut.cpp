@@ -123,7 +123,7 @@ TEST_CASE(
     for (const reference::Block& b : object.blocks) end = std::max(end, b.offset + b.bytes);
     constexpr std::uint64_t kBehind = 9;
     for (std::uint64_t size = file.body; size < file.bytes.size();
-         size += (size < end + 64 ? 1 : kBehind) * test::one_or_watched(3)) {
+         size += (size < end + 64 ? 1 : kBehind) * test::one_of(3)) {
       CAPTURE(size);
       memory.set(std::span(file.bytes).first(size));
       std::filesystem::remove(dir / "out");

@@ -333,12 +333,12 @@ TEST_CASE("dataset: a state that was cut or changed at any byte is an error or t
       ++refused;
     }
   };
-  for (std::size_t n = 0; n < bytes.size(); n += one_or_watched(7)) {
+  for (std::size_t n = 0; n < bytes.size(); n += one_of(7)) {
     write_bytes(state, std::span(bytes).first(n));
     attempt();
   }
-  CHECK(refused >= bytes.size() / one_or_watched(7));
-  for (std::size_t at = 0; at < bytes.size(); at += one_or_watched(7)) {
+  CHECK(refused >= bytes.size() / one_of(7));
+  for (std::size_t at = 0; at < bytes.size(); at += one_of(7)) {
     auto changed = bytes;
     changed[at] ^= std::byte{0x41};
     write_bytes(state, changed);

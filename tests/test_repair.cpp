@@ -132,7 +132,7 @@ TEST_CASE("repair: of a file cut at any byte, every whole block is saved and non
     CAPTURE(original.name);
     CAPTURE(original.hashed);
     for (std::uint64_t size = original.body; size < original.bytes.size();
-         size += test::one_or_watched(15)) {
+         size += test::one_of(15)) {
       CAPTURE(size);
       file.set(std::span(original.bytes).first(size));
       Bytes bytes;
@@ -153,7 +153,7 @@ TEST_CASE("repair: of a file with any byte changed, every whole block is saved a
     // before damage may itself be what is damaged.
     const std::uint64_t lost = original.hashed ? 0 : 1;
     Bytes damaged = original.bytes;
-    for (std::uint64_t at = original.body; at < damaged.size(); at += test::one_or_watched(15)) {
+    for (std::uint64_t at = original.body; at < damaged.size(); at += test::one_of(15)) {
       const std::uint64_t bit = at * 5 % 8;  // every bit is in some byte of a long field
       CAPTURE(at);
       CAPTURE(bit);
