@@ -6,7 +6,6 @@
 #include <zstd.h>
 
 #include <algorithm>
-#include <array>
 #include <limits>
 #include <memory>
 #include <new>
@@ -93,23 +92,6 @@ std::string explain(Inflated result, std::uint64_t most) {
   return result == Inflated::bad ? "the compressed data is damaged" : too_long(most);
 }
 
-std::string unpack_zstd(std::span<const std::byte> in, const Length& length,
-                        Array<std::byte>& out) {
-  constexpr std::uint64_t kLongestBlock = 128 << 10, kShortestBlock = 3;
-  const std::uint64_t possible = (in.size() / kShortestBlock + 1) * kLongestBlock;
-  const auto told = ZSTD_getFrameContentSize(in.data(), in.size());
-  if (told == ZSTD_CONTENTSIZE_ERROR) return "the bytes are no zstd data";
-  if (told != ZSTD_CONTENTSIZE_UNKNOWN && told > length.most) return too_long(length.most);
-  const Length tried{told == ZSTD_CONTENTSIZE_UNKNOWN ? length.likely : told, length.most};
-  const auto attempt = [&](std::span<std::byte> room, std::size_t& produced) {
-    produced = ZSTD_decompress(room.data(), room.size(), in.data(), in.size());
-    if (ZSTD_isError(produced) == 0) return Inflated::whole;
-    // The code for a full buffer is no part of the stable interface.
-    return told == ZSTD_CONTENTSIZE_UNKNOWN ? Inflated::too_long : Inflated::bad;
-  };
-  return explain(grow(possible, tried, out, attempt), length.most);
-}
-
 std::string unpack_blosc(std::span<const std::byte> in, const Length& length,
                          Array<std::byte>& out) {
   const Blosc& library = blosc();
@@ -121,17 +103,6 @@ std::string unpack_blosc(std::span<const std::byte> in, const Length& length,
   if (made < 0 || static_cast<std::size_t>(made) != size) return "the blosc data is damaged";
   return {};
 }
-
-constexpr auto kCrc32c = [] {
-  constexpr std::uint32_t kPolynomial = 0x82f63b78;
-  std::array<std::uint32_t, 256> table{};
-  for (std::uint32_t i = 0; i < table.size(); ++i) {
-    std::uint32_t crc = i;
-    for (int bit = 0; bit < 8; ++bit) crc = crc >> 1 ^ ((crc & 1) != 0 ? kPolynomial : 0);
-    table[i] = crc;
-  }
-  return table;
-}();
 
 }  // namespace
 
@@ -195,8 +166,46 @@ InflateStream::Step InflateStream::step(std::span<const std::byte> in, std::span
 
 void InflateStream::restart() { inflateReset(stream_.get()); }
 
-std::string unpack(Packing packing, std::span<const std::byte> in, const Length& length,
-                   Array<std::byte>& out) {
+void Unpacker::Free::operator()(ZSTD_DCtx_s* context) const noexcept { ZSTD_freeDCtx(context); }
+
+/// One that no other thread uses.
+Unpacker::Context Unpacker::take() const {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!idle_.empty()) {
+      Context context = std::move(idle_.back());
+      idle_.pop_back();
+      return context;
+    }
+  }
+  Context made(ZSTD_createDCtx());
+  if (made == nullptr) throw std::bad_alloc();
+  return made;
+}
+
+std::string Unpacker::unpack_zstd(std::span<const std::byte> in, const Length& length,
+                                  Array<std::byte>& out) const {
+  constexpr std::uint64_t kLongestBlock = 128 << 10, kShortestBlock = 3;
+  const std::uint64_t possible = (in.size() / kShortestBlock + 1) * kLongestBlock;
+  const auto told = ZSTD_getFrameContentSize(in.data(), in.size());
+  if (told == ZSTD_CONTENTSIZE_ERROR) return "the bytes are no zstd data";
+  if (told != ZSTD_CONTENTSIZE_UNKNOWN && told > length.most) return too_long(length.most);
+  const Length tried{told == ZSTD_CONTENTSIZE_UNKNOWN ? length.likely : told, length.most};
+  Context context = take();
+  const auto attempt = [&](std::span<std::byte> room, std::size_t& produced) {
+    produced = ZSTD_decompressDCtx(context.get(), room.data(), room.size(), in.data(), in.size());
+    if (ZSTD_isError(produced) == 0) return Inflated::whole;
+    // The code for a full buffer is no part of the stable interface.
+    return told == ZSTD_CONTENTSIZE_UNKNOWN ? Inflated::too_long : Inflated::bad;
+  };
+  const Inflated result = grow(possible, tried, out, attempt);
+  const std::lock_guard lock(mutex_);
+  idle_.push_back(std::move(context));
+  return explain(result, length.most);
+}
+
+std::string Unpacker::unpack(Packing packing, std::span<const std::byte> in, const Length& length,
+                             Array<std::byte>& out) const {
   switch (packing) {
     case Packing::zlib:
       return explain(inflate_some(Wrapper::zlib, in, length, out), length.most);
@@ -208,14 +217,6 @@ std::string unpack(Packing packing, std::span<const std::byte> in, const Length&
       break;
   }
   return unpack_blosc(in, length, out);
-}
-
-std::uint32_t crc32c(std::span<const std::byte> bytes) noexcept {
-  std::uint32_t crc = ~std::uint32_t{0};
-  for (const std::byte b : bytes) {
-    crc = crc >> 8 ^ kCrc32c[(crc ^ static_cast<std::uint32_t>(b)) & 0xff];
-  }
-  return ~crc;
 }
 
 }  // namespace dapple::detail

@@ -5,12 +5,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "dapple/array.h"
 
 struct z_stream_s;
+struct ZSTD_DCtx_s;
 
 namespace dapple::detail {
 
@@ -61,13 +64,27 @@ class InflateStream {
 
 enum class Packing : std::uint8_t { zlib, gzip, zstd, blosc };
 
-/// Replaces `out` by what comes out of `in`. Returns "" or what is wrong: the data is damaged, or
-/// more than `length.most` bytes would come out. No more memory is taken than can come out of
-/// `in`. Throws unsupported for blosc where libblosc is not installed.
-std::string unpack(Packing packing, std::span<const std::byte> in, const Length& length,
-                   Array<std::byte>& out);
+/// Unpacks chunks, with contexts that are used again: making one takes longer than a small chunk.
+/// Any thread.
+class Unpacker {
+ public:
+  /// Replaces `out` by what comes out of `in`. Returns "" or what is wrong: the data is damaged, or
+  /// more than `length.most` bytes would come out. No more memory is taken than can come out of
+  /// `in`. Throws unsupported for blosc where libblosc is not installed.
+  std::string unpack(Packing packing, std::span<const std::byte> in, const Length& length,
+                     Array<std::byte>& out) const;
 
-/// CRC-32C (Castagnoli), as iSCSI and Zarr use it.
-std::uint32_t crc32c(std::span<const std::byte> bytes) noexcept;
+ private:
+  struct Free {
+    void operator()(ZSTD_DCtx_s* context) const noexcept;
+  };
+  using Context = std::unique_ptr<ZSTD_DCtx_s, Free>;
+  Context take() const;
+  std::string unpack_zstd(std::span<const std::byte> in, const Length& length,
+                          Array<std::byte>& out) const;
+
+  mutable std::mutex mutex_;
+  mutable std::vector<Context> idle_;
+};
 
 }  // namespace dapple::detail

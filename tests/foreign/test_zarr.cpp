@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "dapple/dapple.h"
-#include "lib/codec/inflate.h"
+#include "lib/codec/crc32c.h"
 #include "tests/foreign/zip_image.h"
 #include "tests/support.h"
 

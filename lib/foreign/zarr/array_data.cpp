@@ -8,6 +8,7 @@
 #include "lib/base/bytes.h"
 #include "lib/base/half.h"
 #include "lib/cache/block_cache.h"
+#include "lib/codec/crc32c.h"
 
 namespace dapple::detail::zarr {
 
@@ -247,7 +248,7 @@ void ArrayData::undo_steps(Bytes& bytes, const std::string& key) const {
       Length length{size, i == 0 ? size : size + size / 8 + kSlack};
       if (metadata_.type.words) length = {4 * std::uint64_t{bytes.size()}, kMostWords};
       Bytes unpacked;
-      const std::string wrong = unpack(*step, {bytes.data(), bytes.size()}, length, unpacked);
+      const std::string wrong = unpacker_.unpack(*step, {bytes.data(), bytes.size()}, length, unpacked);
       if (!wrong.empty()) fail(key, wrong);
       bytes.swap(unpacked);
       continue;

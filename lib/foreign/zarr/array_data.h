@@ -103,6 +103,7 @@ class ArrayData {
   std::string path_;
   ArrayMetadata metadata_;
   Slice slice_;
+  const Unpacker unpacker_;
   std::uint64_t chunks_across_ = 1;
   std::size_t first_ = 0, row_step_ = 0, col_step_ = 0;  // bytes in a decoded chunk
   const std::uint64_t number_ = serial_number(), index_number_ = serial_number();  // in the cache
