@@ -6,8 +6,10 @@
 #include <string>
 
 #include "lib/base/bytes.h"
+#include "lib/dbdf/columns.h"
 #include "lib/dbdf/head_copy.h"
 #include "lib/dbdf/header.h"
+#include "lib/dbdf/statistics.h"
 #include "lib/io/hash.h"
 
 namespace dapple::detail::dbdf {
@@ -177,6 +179,9 @@ std::optional<Hint> find_hint(const ByteSource& file, std::uint64_t first, const
     for (const HeadCopy::Listed& listed : copy->hints) {
       if (listed.tag != tag) continue;
       const std::uint64_t room = hint_payload(listed.bytes), end = listed.offset + room;
+      // Of names and words, parts are read. Opening knows what it needs of columns.
+      const bool whole = room <= kEndFetched || tag == kStatisticsTag;
+      if (whole && tag != kColumnsTag) file.will_need(listed.offset, room);
       const auto hint = hint_ending_at(file, end, room, tag);
       if (!hint || hint->offset != listed.offset) fail_hints(file, end);
       return hint;
