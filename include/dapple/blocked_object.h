@@ -46,6 +46,9 @@ enum class Absent : std::uint8_t { error, zero, nan };
 struct ReadOptions {
   Absent absent = Absent::error;
   unsigned threads = 1;  // that decode blocks; 0: one per processor
+  /// False where this is a part of much that is read once: what is far away comes past the cache,
+  /// straight into place where it is stored as it is wanted.
+  bool keep = true;
 };
 
 /// A column that can only be shown: text of a foreign format, or vectors of varying length. It is
@@ -131,7 +134,6 @@ class BlockedObject {
   BlockPlace place(const BlockInfo& block) const;
   IndexOrigin index_origin() const noexcept;
   BlockCounts counts() const;
-
   /// Blocks that hold cells, in file order.
   BlockRange blocks() const& noexcept;
   BlockRange blocks() const&& = delete;

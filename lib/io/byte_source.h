@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "dapple/error.h"
+#include "dapple/range_reader.h"
 #include "dapple/region.h"
 #include "lib/io/held_bytes.h"
 
@@ -109,6 +110,10 @@ class ByteSource {
   virtual void presume(std::span<const std::byte>) {}
   /// These first bytes; empty when nothing is presumed.
   virtual std::span<const std::byte> presumed() const noexcept { return {}; }
+  /// Fetches bytes straight to where they are wanted, for once: nothing is kept. REQUIRES requests
+  /// that ascend. Does nothing, and returns false, where this is not the way to read much: from a
+  /// map, or a cache of this machine. Throws io.
+  virtual bool receive(std::span<const RangeRequest>) const { return false; }
   /// Bytes from `offset` on, as a copy elsewhere in this says: they are not fetched.
   virtual void take_copy(std::uint64_t /*offset*/, std::span<const std::byte>) const {}
   /// Tells this from every other source of the process, also from those that are gone.

@@ -11,29 +11,9 @@
 
 #include "dapple/array.h"
 #include "dapple/error.h"
+#include "lib/io/ranged_buffer.h"
 
 namespace dapple::detail {
-
-namespace {
-
-constexpr std::uint64_t kAlignment = 64;  // alignment that `at` promises
-
-}  // namespace
-
-/// Bytes [offset, offset + size) of the source, aligned as there.
-struct RangedSource::Buffer {
-  Buffer(std::uint64_t first, std::uint64_t n)
-      : offset(first), size(n), memory(static_cast<std::size_t>(n + kAlignment)) {
-    const auto address = reinterpret_cast<std::uintptr_t>(memory.data());
-    data = memory.data() + (first - address) % kAlignment;
-  }
-  const std::byte* at(std::uint64_t from) const noexcept { return data + (from - offset); }
-
-  std::uint64_t offset, size;
-  mutable std::uint64_t asked = 0, taken = 0;  // where they wait: how many of them
-  Array<std::byte> memory;                     // in huge pages where it is large
-  std::byte* data;
-};
 
 RangedSource::RangedSource(std::string name, const Identity& identity, const Habits& habits)
     : ByteSource(std::move(name), identity), habits_(habits) {}
@@ -75,6 +55,24 @@ std::vector<Range> RangedSource::joined(std::span<const Range> ranges) const {
     } else {
       result.push_back(range);
     }
+  }
+  return result;
+}
+
+std::vector<RangedSource::Near> RangedSource::joined(std::span<const Part> parts,
+                                                     std::uint64_t most) const {
+  std::vector<Near> result;
+  for (std::size_t i = 0, first = 0; i < parts.size(); ++i) {
+    const Range bytes{parts[i].offset, end_of(parts[i])};
+    const Range* const before = result.empty() ? nullptr : &result.back().bytes;
+    if (before != nullptr && bytes.begin >= before->end &&
+        bytes.begin - before->end <= habits_.gap && bytes.end - before->begin <= most) {
+      result.back().bytes.end = bytes.end;
+    } else {
+      first = i;
+      result.push_back({bytes, {}});
+    }
+    result.back().parts = parts.subspan(first, i + 1 - first);
   }
   return result;
 }
@@ -170,36 +168,6 @@ void RangedSource::know(std::uint64_t offset, std::span<const std::byte> bytes) 
   cache_->write(offset + skipped, bytes.first(bytes.size() - (ends ? 0 : bytes.size() % kKept)));
 }
 
-/// Bytes that wait to be taken; nullptr when they are not among them. REQUIRES the lock.
-std::shared_ptr<const RangedSource::Buffer> RangedSource::find_ahead(std::uint64_t offset,
-                                                                     std::uint64_t n) const {
-  auto place = ahead_.upper_bound(offset);
-  if (place == ahead_.begin()) return nullptr;
-  const Buffer& buffer = *(--place)->second;
-  const bool inside =
-      offset - buffer.offset <= buffer.size && n <= buffer.size - (offset - buffer.offset);
-  return inside ? place->second : nullptr;
-}
-
-/// Lets go of bytes that wait. REQUIRES the lock.
-void RangedSource::drop_ahead(std::uint64_t offset) const {
-  const auto place = ahead_.find(offset);
-  ahead_bytes_ -= place->second->size;
-  ahead_.erase(place);
-  std::erase(ahead_order_, offset);
-}
-
-/// The same as `find_ahead`, for who holds them, and keeps what is needed again. Where all was
-/// taken but headers, nothing waits any longer. REQUIRES the lock.
-std::shared_ptr<const RangedSource::Buffer> RangedSource::take_ahead(std::uint64_t offset,
-                                                                     std::uint64_t n) const {
-  auto buffer = find_ahead(offset, n);
-  if (buffer == nullptr) return nullptr;
-  buffer->taken += n;
-  if (buffer->taken >= buffer->asked - buffer->asked / 64) drop_ahead(buffer->offset);
-  return buffer;
-}
-
 std::vector<std::shared_ptr<RangedSource::Buffer>> RangedSource::fetched(
     std::span<const Range> ranges) const {
   std::vector<std::shared_ptr<Buffer>> buffers;
@@ -208,15 +176,34 @@ std::vector<std::shared_ptr<RangedSource::Buffer>> RangedSource::fetched(
     auto& buffer = buffers.emplace_back(std::make_shared<Buffer>(range.begin, range.size()));
     parts.push_back({range.begin, {buffer->data, static_cast<std::size_t>(range.size())}});
   }
-  if (presumed_ == nullptr || compared_) {
-    get(parts);
-    return buffers;
-  }
-  std::vector<std::byte> first(static_cast<std::size_t>(presumed_->size));
-  parts.push_back({0, first});
-  get(parts);
-  compare_presumed(first);
+  get_compared(std::move(parts));
   return buffers;
+}
+
+/// Fetches parts, and with the first of them what is presumed, to compare it; and what follows
+/// that: the header of the first block, which statistics are compared with.
+void RangedSource::get_compared(std::vector<Part> parts) const {
+  if (presumed_ == nullptr || compared_) return get(parts);
+  constexpr std::uint64_t kMore = 256;
+  const std::uint64_t n = presumed_->size, next = parts.empty() ? size() : parts.front().offset;
+  const bool apart = next >= n;
+  std::vector<std::byte> first(
+      static_cast<std::size_t>(apart ? std::min({size(), n + kMore, next}) : n));
+  parts.insert(apart ? parts.begin() : parts.end(), {0, first});
+  get(parts);
+  if (!std::equal(presumed_->data, presumed_->data + n, first.begin())) {
+    throw Error(Errc::corrupt, name(), 0,
+                "the header of the file is not the one that its index was made for");
+  }
+  const std::lock_guard lock(mutex_);
+  put_kept(0, first);
+  compared_ = true;
+}
+
+bool RangedSource::receive(std::span<const RangeRequest> wanted) const {
+  if (cache_ != nullptr) return false;
+  get_compared({wanted.begin(), wanted.end()});
+  return true;
 }
 
 void RangedSource::presume(std::span<const std::byte> first) {
@@ -237,14 +224,6 @@ std::span<const std::byte> RangedSource::presumed() const noexcept {
 void RangedSource::take_copy(std::uint64_t offset, std::span<const std::byte> bytes) const {
   const std::lock_guard lock(mutex_);
   put_kept(offset, bytes);
-}
-
-void RangedSource::compare_presumed(std::span<const std::byte> first) const {
-  if (std::memcmp(presumed_->data, first.data(), first.size()) != 0) {
-    throw Error(Errc::corrupt, name(), 0,
-                "the header of the file is not the one that its index was made for");
-  }
-  compared_ = true;
 }
 
 const std::byte* RangedSource::keep(std::uint64_t offset, std::uint64_t n) const {
@@ -308,53 +287,6 @@ HeldBytes RangedSource::hold_anew(std::uint64_t offset, std::uint64_t n) const {
 void RangedSource::read_at(std::uint64_t offset, std::span<std::byte> out) const {
   const HeldBytes held = hold_anew(offset, out.size());
   if (!out.empty()) std::memcpy(out.data(), held.data(), out.size());
-}
-
-/// Bytes wait from now on. Others that are among them are dropped: they would hide them. REQUIRES
-/// the lock.
-void RangedSource::put_ahead(const std::shared_ptr<const Buffer>& buffer) const {
-  auto place = ahead_.lower_bound(buffer->offset);
-  while (place != ahead_.end() && place->first - buffer->offset < buffer->size) {
-    const Buffer& other = *place->second;
-    if (other.size > buffer->size - (other.offset - buffer->offset)) {
-      ++place;
-      continue;
-    }
-    drop_ahead((place++)->first);
-  }
-  if (!ahead_.emplace(buffer->offset, buffer).second) return;  // a larger one has them
-  ahead_order_.push_back(buffer->offset);
-  ahead_bytes_ += buffer->size;
-}
-
-void RangedSource::will_need(std::span<const Range> ranges) const noexcept {
-  try {
-    std::vector<Range> wanted;
-    std::uint64_t bytes = 0;
-    for (const Range& range : joined(ranges)) {
-      if (cache_ != nullptr && cache_->will_need(range)) continue;
-      const std::lock_guard lock(mutex_);
-      if (kept_.missing(range).empty() || find_ahead(range.begin, range.size()) != nullptr)
-        continue;
-      if (range.size() > habits_.ahead - bytes) break;
-      bytes += range.size();
-      wanted.push_back(range);
-    }
-    if (wanted.empty()) return;
-    const auto buffers = fetched(wanted);
-    for (const Range& range : ranges) {
-      const auto after = std::upper_bound(
-          buffers.begin(), buffers.end(), range.begin,
-          [](std::uint64_t at, const auto& buffer) { return at < buffer->offset; });
-      if (after == buffers.begin()) continue;
-      const Buffer& buffer = **std::prev(after);
-      if (range.begin - buffer.offset < buffer.size) buffer.asked += range.size();
-    }
-    const std::lock_guard lock(mutex_);
-    for (const auto& buffer : buffers) put_ahead(buffer);
-    while (ahead_bytes_ > habits_.ahead) drop_ahead(ahead_order_.front());
-  } catch (...) {  // whoever needs the bytes asks again, and gets the error
-  }
 }
 
 }  // namespace dapple::detail

@@ -23,7 +23,8 @@ inline constexpr std::uint64_t kMostRangedBytes = std::uint64_t{1} << 46;
 
 /// Keeps what `at` is asked for, in an area of addresses as large as the source that costs memory
 /// only where bytes were fetched; what `will_need` announces waits in memory until `hold` has taken
-/// all of it, or too much waits. One fetch may serve many ranges. With a cache of the machine
+/// all of it, or too much waits: a range of some size by itself, so that it need not be copied to
+/// stay alive without its neighbours. One fetch may serve many ranges. With a cache of the machine
 /// (piece_cache.h), bytes that are kept there are used where they are, and others are fetched in
 /// whole pieces and kept.
 class RangedSource : public ByteSource {
@@ -35,6 +36,7 @@ class RangedSource : public ByteSource {
   using ByteSource::will_need;
   bool may_wait() const noexcept override { return true; }
   bool fetches() const noexcept override { return true; }
+  bool receive(std::span<const RangeRequest> wanted) const override;
   void presume(std::span<const std::byte> first) override;
   std::span<const std::byte> presumed() const noexcept override;
   void take_copy(std::uint64_t offset, std::span<const std::byte> bytes) const override;
@@ -49,7 +51,17 @@ class RangedSource : public ByteSource {
   RangedSource(std::string name, const Identity& identity, const Habits& habits);
 
   using Part = RangeRequest;
-  /// Fetches all parts from far away, at once as far as possible. Any thread. Throws io.
+  /// Parts that are best fetched as one, with what is between them.
+  struct Near {
+    Range bytes;
+    std::span<const Part> parts;
+  };
+  /// The same parts: near ones together, unless they would be more than `most` bytes.
+  std::vector<Near> joined(std::span<const Part> parts,
+                           std::uint64_t most = kMostRangedBytes) const;
+  static std::uint64_t end_of(const Part& part) noexcept { return part.offset + part.to.size(); }
+  /// Fetches all parts from far away, at once as far as possible; they may be near each other. Any
+  /// thread. Throws io.
   virtual void fetch(std::span<const Part> parts) const = 0;
   /// The same, looking in the cache first.
   void get(std::span<const Part> parts) const;
@@ -68,6 +80,7 @@ class RangedSource : public ByteSource {
 
   Range in_units(const Range& range) const noexcept;
   std::vector<Range> joined(std::span<const Range> ranges) const;
+  std::vector<Range> not_there(std::span<const Range> ranges) const;
   HeldBytes in_cache(std::uint64_t offset, std::uint64_t n) const noexcept;
   void put_kept(std::uint64_t offset, std::span<const std::byte> bytes) const;
   std::shared_ptr<const Buffer> find_ahead(std::uint64_t offset, std::uint64_t n) const;
@@ -76,7 +89,7 @@ class RangedSource : public ByteSource {
   std::shared_ptr<const Buffer> take_ahead(std::uint64_t offset, std::uint64_t n) const;
   std::vector<std::shared_ptr<Buffer>> fetched(std::span<const Range> ranges) const;
   std::byte* area() const;
-  void compare_presumed(std::span<const std::byte> first) const;
+  void get_compared(std::vector<Part> parts) const;
 
   const Habits habits_;
   std::unique_ptr<const PieceCache> cache_;    // null: none

@@ -98,7 +98,8 @@ void Store::read_blocks(const Region& region, const Target& out, const ReadOptio
   } else if (!whole) {
     fill_zero(out, region.rows.size(), region.cols.size());
   }
-  const std::span<const std::uint64_t> all(numbers);
+  const auto others = receive(numbers, region, out, options.keep);
+  const std::span<const std::uint64_t> all(others ? *others : numbers);
   // While one batch is decoded, the next is on its way from storage.
   // Two batches from far away have to have room to wait (RangedSource::Habits), with gaps.
   const bool fetches = blocks_->fetches();
@@ -213,11 +214,13 @@ void Store::ask_for(std::span<const std::uint64_t> numbers, const Region& region
     if (e.offset > blocks_->size() || e.bytes > blocks_->size() - e.offset) continue;
     const std::uint64_t n = needs == Needs::headers ? std::min(e.bytes, kHeader) : e.bytes;
     const Range bytes{e.offset - std::min(e.offset, kPosition), e.offset + n};
-    if (!wanted.empty() && bytes.begin >= wanted.back().begin &&
+    const bool apart = blocks_->fetches() && needs == Needs::cells;  // so are they held
+    if (!apart && !wanted.empty() && bytes.begin >= wanted.back().begin &&
         bytes.begin <= wanted.back().end + kNear) {
       wanted.back().end = std::max(wanted.back().end, bytes.end);
     } else {
       wanted.push_back(bytes);
+      if (apart && !compared && checks_hashes()) wanted.push_back(bytes);  // they are taken twice
     }
   }
   if (known && !blocks_->fetches()) {

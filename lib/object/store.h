@@ -282,6 +282,10 @@ class Store {
   CheckedBlocks::Even guess_even() const;
   Part confirmed_part(std::uint64_t number, const Entry& entry, const Region& region) const;
   bool is_cached(const Entry& entry) const;
+  bool comes_as_wanted(const Entry& entry, const Region& region, ValueType type) const;
+  std::optional<std::vector<std::uint64_t>> receive(std::span<const std::uint64_t> numbers,
+                                                    const Region& region, const Target& out,
+                                                    bool keep) const;
   std::uint64_t bytes_to_fetch(const Entry& entry) const noexcept;
   bool follow_each_other(std::span<const std::uint64_t> numbers) const;
   void ask_for(std::span<const std::uint64_t> numbers, const Region& region,

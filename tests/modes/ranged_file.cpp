@@ -23,11 +23,11 @@ RangedFile::~RangedFile() = default;
 void RangedFile::fetch(std::span<const Part> parts) const {
   ++fetches_;
   if (delay_.count() > 0) std::this_thread::sleep_for(delay_);
-  for (const Part& part : parts) {
+  for (const Near& near : joined(parts)) {
     ++requests_;
-    bytes_ += part.to.size();
-    if (fault_) fault_(part.offset, part.to.size());
-    file_->read_at(part.offset, part.to);
+    bytes_ += near.bytes.size();
+    if (fault_) fault_(near.bytes.begin, near.bytes.size());
+    for (const Part& part : near.parts) file_->read_at(part.offset, part.to);
   }
 }
 

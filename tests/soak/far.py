@@ -6,6 +6,7 @@
 Every answer must be that of the local file, or an error; a server that only fails now and then must be got over."""
 
 import collections
+import functools
 import gzip
 import http.server
 import itertools
@@ -24,7 +25,7 @@ import numpy as np
 import pydapple as dp
 
 FOLDER = pathlib.Path(tempfile.mkdtemp(dir="/dev/shm"))
-MATRICES = ["dense.dbdf", "sparse.dbdf", "packed.dbdf", "irregular.dbdf", "named.dbdf", "set", "c.dds", "c.zip", "a.npy", "a.npz", "z.zarr"]
+MATRICES = ["dense.dbdf", "large.dbdf", "sparse.dbdf", "packed.dbdf", "irregular.dbdf", "named.dbdf", "set", "c.dds", "c.zip", "a.npy", "a.npz", "z.zarr"]
 FRAMES = ["f.dbdf", "fp.dbdf", "fset", "t.csv.gz", "r.npy"]
 PASSES = ["503", "429", "drop", "cut", "slow"]           # what is tried again
 LIES = ["whole", "shifted", "tag", "gzip", "longer", "shorter", "no-range", "size", "404", "403", "file", "loop"]
@@ -47,6 +48,7 @@ def make_files(rng):
     a = rng.integers(0, 1000, (900, 260)).astype("f4") * (rng.random((900, 260)) < 0.5)
     sparse = np.where(rng.random(a.shape) < 0.05, a, 0).astype("f4")
     dp.write(FOLDER / "dense.dbdf", a, tile=(64, 50), kind="dense", narrow=False)
+    dp.write(FOLDER / "large.dbdf", a, tile=(300, 130), kind="dense", narrow=False)
     dp.write(FOLDER / "sparse.dbdf", sparse, tile=(8, 16))
     dp.write(FOLDER / "packed.dbdf", a, tile=(32, 32), pack="fast")
     dp.write(FOLDER / "named.dbdf", a, tile=(16, 16), row_names=[f"r{i}" for i in range(900)], col_names=[f"c{i}" for i in range(260)])
@@ -128,6 +130,11 @@ def question(rng, frame, shape):
     return lambda m: (plain(m.sparse[r[0] : r[1]]), m.shape, str(m.dtype))
 
 
+@functools.cache
+def content(path):
+    return path.read_bytes()
+
+
 class Server(http.server.BaseHTTPRequestHandler):
     """/SEED/NAME: what goes wrong at random, by the seed."""
 
@@ -161,7 +168,7 @@ class Server(http.server.BaseHTTPRequestHandler):
         path = FOLDER / name
         if not path.is_file():
             return self.plain(404)
-        data = path.read_bytes()
+        data = content(path)
         fault = self.fault(seed)
         asked = re.fullmatch(r"bytes=(\d*)-(\d*)", self.headers["Range"] or "")
         if fault == "slow":
@@ -249,6 +256,25 @@ def by_address(port, seed, kinds, most, cache):
     return opened
 
 
+def much(port, seed, runs):
+    """More than is kept, which comes straight into place, from a server that fails: how many answers are wrong."""
+    a = np.random.default_rng(seed).random((2560, 8192), dtype="f8")
+    dp.write(FOLDER / "much.dbdf", a, tile=(200, 1000), kind="dense", narrow=False)
+    wrong = 0
+    for run in range(runs):
+        rng = random.Random(f"{seed} much {run}")
+        row, col = rng.randrange(20), rng.randrange(20)
+        opened = by_address(port, f"{seed}-much-{run}", PASSES, 2, None)("much.dbdf", {})
+        wrong += not np.array_equal(opened[row:, col:], a[row:, col:])
+        lied = by_address(port, f"{seed}-lies-{run}", LIES, 1 + run, None)
+        try:
+            wrong += not np.array_equal(lied("much.dbdf", {})[row:, col:], a[row:, col:])
+        except (dp.Error, OSError):
+            pass
+    (FOLDER / "much.dbdf").unlink()
+    return wrong
+
+
 def main():
     runs = int(sys.argv[1]) if len(sys.argv) > 1 else 400
     seed = int(sys.argv[2]) if len(sys.argv) > 2 else int(time.time())
@@ -288,6 +314,7 @@ def main():
                 if found != expected:
                     wrong += 1
                     print(f"run {run}: {way}, {name}: another answer")
+        wrong += much(server.server_port, seed, max(2, runs // 50))
         total = collections.Counter()
         for (way, _, what), n in told.items():
             total[way, what] += n

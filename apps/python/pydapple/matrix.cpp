@@ -22,6 +22,8 @@ using dapple::ValueType;
 
 // Bytes of result after which signals are looked at: some tens of milliseconds.
 constexpr std::uint64_t kPiece = std::uint64_t{64} << 20;
+/// Of more bytes, read in pieces, the library keeps none: they would push each other out.
+constexpr std::uint64_t kMostKept = 2 * kPiece;
 // However large the result, this many pieces at most: each may have to find its first row.
 constexpr std::uint64_t kMostPieces = 64;
 
@@ -209,13 +211,16 @@ void read_region(const dapple::Matrix& matrix, const Region& region, void* out,
   auto* to = static_cast<std::byte*>(out);
   const std::uint64_t cols = region.cols.size();
   const std::size_t stride = row_stride != 0 ? row_stride : cols;
-  const std::uint64_t step = rows_of_piece(matrix, region, cols * dapple::size_of(type));
+  const std::uint64_t row_bytes = cols * dapple::size_of(type);
+  const std::uint64_t step = rows_of_piece(matrix, region, row_bytes);
+  dapple::ReadOptions once = options;
+  once.keep = row_bytes == 0 || region.rows.size() <= kMostKept / row_bytes;
   for (std::uint64_t row = region.rows.begin; row < region.rows.end;) {
     const std::uint64_t left = region.rows.end - row;
     const std::uint64_t rows = std::min(left, step - row % step);
     {
       const WithoutGil release;
-      read_cells(matrix, {{row, row + rows}, region.cols}, to, stride, type, options);
+      read_cells(matrix, {{row, row + rows}, region.cols}, to, stride, type, once);
     }
     to += rows * stride * dapple::size_of(type);
     row += rows;

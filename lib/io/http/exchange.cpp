@@ -18,7 +18,7 @@ constexpr std::uint64_t kMostHeaderBytes = 64 << 10;
 constexpr std::uint64_t kMostIgnoredBytes = 64 << 10;  // of pages that explain an error
 constexpr int kMostRedirections = 5;
 constexpr long kConnectSeconds = 10;
-constexpr long kBufferBytes = 512 << 10;                       // curl's own is 16 KiB
+constexpr long kBufferBytes = 128 << 10;                       // curl's own is 16 KiB
 constexpr long kStallSeconds = 20, kStallBytes = 1024;         // slower than that is stalled
 constexpr long kAnswerSeconds = 60, kSlowestBytes = 16 << 10;  // and a second for each of these
 
@@ -63,9 +63,23 @@ bool is_passing(long status) noexcept {
 
 }  // namespace
 
-Exchange::Exchange(const CurlApi& curl, const std::string& address, std::uint64_t offset,
-                   std::span<std::byte> to, const Version* opened)
-    : curl_(curl), first_address_(address), offset_(offset), to_(to), opened_(opened) {}
+Exchange::Exchange(const CurlApi& curl, const std::string& address, Range bytes,
+                   std::span<const RangeRequest> to, const Version& opened)
+    : curl_(curl),
+      first_address_(address),
+      offset_(bytes.begin),
+      size_(bytes.size()),
+      to_(to),
+      opened_(&opened) {}
+
+Exchange::Exchange(const CurlApi& curl, const std::string& address, const RangeRequest& to)
+    : curl_(curl),
+      first_address_(address),
+      only_(to),
+      offset_(to.offset),
+      size_(to.to.size()),
+      to_(&only_, 1),
+      opened_(nullptr) {}
 
 Exchange::~Exchange() { end(); }
 
@@ -100,10 +114,9 @@ void Exchange::add_headers() {
     if (longer == nullptr) throw std::bad_alloc();
     headers_ = longer;
   };
-  const std::string size = std::to_string(to_.size());
   add("Range: bytes=" +
-      (offset_ == kEnd ? '-' + size
-                       : std::to_string(offset_) + '-' + std::to_string(offset_ + to_.size() - 1)));
+      (offset_ == kEnd ? '-' + std::to_string(size_)
+                       : std::to_string(offset_) + '-' + std::to_string(offset_ + size_ - 1)));
   add("Accept-Encoding: identity");  // its bytes, not compressed on the way
   if (opened_ == nullptr) return;
   // A weak tag never matches; it is compared with that of the answer.
@@ -120,8 +133,8 @@ void Exchange::start(const std::string& address) {
   version_ = {};
   content_range_.clear();
   header_bytes_ = ignored_bytes_ = 0;
-  wanted_ = to_.size();
-  received_ = 0;
+  wanted_ = static_cast<std::size_t>(size_);
+  received_ = next_ = 0;
   retry_after_ = 0;
   in_range_ = false;
   easy_ = curl_.curl_easy_init();
@@ -141,7 +154,7 @@ void Exchange::start(const std::string& address) {
   set(CURLOPT_CONNECTTIMEOUT, kConnectSeconds);
   set(CURLOPT_LOW_SPEED_LIMIT, kStallBytes);
   set(CURLOPT_LOW_SPEED_TIME, kStallSeconds);
-  set(CURLOPT_TIMEOUT, kAnswerSeconds + static_cast<long>(to_.size()) / kSlowestBytes);
+  set(CURLOPT_TIMEOUT, kAnswerSeconds + static_cast<long>(size_) / kSlowestBytes);
   set(CURLOPT_HEADERFUNCTION, &on_header);
   set(CURLOPT_HEADERDATA, static_cast<void*>(this));
   set(CURLOPT_WRITEFUNCTION, &on_body);
@@ -234,8 +247,28 @@ void Exchange::take_body(std::string_view bytes) {
   }
   require_range();
   if (bytes.size() > wanted_ - received_) fail("the server sends more bytes than it was asked for");
-  std::memcpy(to_.data() + received_, bytes.data(), bytes.size());
+  put(bytes);
+}
+
+/// Copies the next bytes to where they are wanted.
+void Exchange::put(std::string_view bytes) {
+  std::uint64_t at = offset_ + received_;
   received_ += bytes.size();
+  while (!bytes.empty() && next_ < to_.size()) {
+    const auto& [first, to] = to_[next_];
+    std::size_t n = bytes.size();
+    if (at < first) {
+      n = static_cast<std::size_t>(std::min<std::uint64_t>(first - at, n));
+    } else if (at - first < to.size()) {
+      n = std::min(to.size() - static_cast<std::size_t>(at - first), n);
+      std::memcpy(to.data() + (at - first), bytes.data(), n);
+    } else {
+      ++next_;
+      continue;
+    }
+    at += n;
+    bytes.remove_prefix(n);
+  }
 }
 
 /// True when the answer says that there are no bytes at all.

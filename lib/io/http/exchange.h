@@ -8,6 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include "dapple/range_reader.h"
+#include "dapple/region.h"
 #include "lib/io/http/curl.h"
 
 namespace dapple::detail::http {
@@ -25,12 +27,16 @@ class Exchange {
   enum class Next { nothing, follow, retry };
 
   /// In place of an offset: the last bytes of the object, whatever its size.
-  static constexpr std::uint64_t kEnd = ~std::uint64_t{0};
+  static constexpr std::uint64_t kEnd = std::uint64_t{1} << 63;
 
-  /// Asks for as many bytes from `offset` on as `to` has. With `opened` they have to be of that
-  /// version; without, any version will do, and may have fewer bytes.
-  Exchange(const CurlApi& curl, const std::string& address, std::uint64_t offset,
-           std::span<std::byte> to, const Version* opened);
+  /// Asks for bytes of an object of version `opened`, and gives them to the requests `to`, which
+  /// ascend, and of which only the first and the last may have others, too. Bytes that none of them
+  /// has are dropped.
+  Exchange(const CurlApi& curl, const std::string& address, Range bytes,
+           std::span<const RangeRequest> to, const Version& opened);
+  /// Asks for as many bytes from `to.offset` on, or at the end, as there is room. Any version will
+  /// do, and may have fewer bytes.
+  Exchange(const CurlApi& curl, const std::string& address, const RangeRequest& to);
   ~Exchange();
   Exchange(const Exchange&) = delete;
   Exchange& operator=(const Exchange&) = delete;
@@ -67,6 +73,7 @@ class Exchange {
   void add_headers();
   void take_header(std::string_view line);
   void take_body(std::string_view bytes);
+  void put(std::string_view bytes);
   void require_range();
   long status() const noexcept;
   bool is_empty_object() const;
@@ -74,8 +81,9 @@ class Exchange {
 
   const CurlApi& curl_;
   const std::string& first_address_;
-  const std::uint64_t offset_;
-  const std::span<std::byte> to_;
+  const RangeRequest only_{};
+  const std::uint64_t offset_, size_;
+  const std::span<const RangeRequest> to_;
   const Version* const opened_;
 
   CURL* easy_ = nullptr;
@@ -90,6 +98,7 @@ class Exchange {
   std::string why_;  // the last try came to nothing
   std::uint64_t header_bytes_ = 0, ignored_bytes_ = 0;
   std::size_t wanted_ = 0, received_ = 0;
+  std::size_t next_ = 0;  // of to_
   std::int64_t retry_after_ = 0;
   long answer_ = 0;
   bool in_range_ = false;      // content_range_ is what was asked for

@@ -165,12 +165,12 @@ HttpSource::~HttpSource() = default;
 
 void HttpSource::fetch(std::span<const Part> parts) const {
   std::vector<std::unique_ptr<Exchange>> exchanges;
-  for (const Part& part : parts) {
-    for (std::uint64_t done = 0; done < part.to.size(); done += kPiece) {
-      const auto n = static_cast<std::size_t>(std::min(kPiece, part.to.size() - done));
-      exchanges.push_back(std::make_unique<Exchange>(
-          curl_, address_, part.offset + done, part.to.subspan(static_cast<std::size_t>(done), n),
-          &version_));
+  for (const Near& near : joined(parts)) {
+    std::span<const Part> to = near.parts;
+    for (std::uint64_t at = near.bytes.begin; at < near.bytes.end; at += kPiece) {
+      const Range bytes{at, at + std::min(kPiece, near.bytes.end - at)};
+      while (end_of(to.front()) <= bytes.begin) to = to.subspan(1);
+      exchanges.push_back(std::make_unique<Exchange>(curl_, address_, bytes, to, version_));
     }
   }
   try {
@@ -239,19 +239,18 @@ bool refuses_end(long status) noexcept {
   return status == 200 || status == 400 || status == 416 || status == 500 || status == 501;
 }
 
-/// The first answer of an object: `offset` as of `Exchange`. Nullptr when there is none.
+/// The first answer of an object, for bytes as of `Exchange`. Nullptr when there is none.
 std::unique_ptr<Exchange> first_answer(const CurlApi& curl, const std::string& address,
-                                       Connections& connections, std::uint64_t offset,
-                                       std::span<std::byte> to) {
+                                       Connections& connections, const RangeRequest& to) {
   std::vector<std::unique_ptr<Exchange>> one;
-  one.push_back(std::make_unique<Exchange>(curl, address, offset, to, nullptr));
+  one.push_back(std::make_unique<Exchange>(curl, address, to));
   try {
     connections.run(one);
   } catch (const Error&) {
     const long status = one.front()->answer();
     if (is_nothing(status)) return nullptr;
-    if (offset != Exchange::kEnd || !refuses_end(status)) throw;
-    return first_answer(curl, address, connections, 0, to);
+    if (to.offset != Exchange::kEnd || !refuses_end(status)) throw;
+    return first_answer(curl, address, connections, {0, to.to});
   }
   return std::move(one.front());
 }
@@ -266,7 +265,7 @@ std::shared_ptr<HttpSource> find_at(const CurlApi& curl, const std::string& addr
   std::vector<std::byte> bytes(
       static_cast<std::size_t>(front == 0 ? end : std::min(front, kPiece)));
   const auto got =
-      first_answer(curl, address, *connections, front == 0 ? Exchange::kEnd : 0, bytes);
+      first_answer(curl, address, *connections, {front == 0 ? Exchange::kEnd : 0, bytes});
   if (got == nullptr) return nullptr;
   const Version& version = got->version();
   if (version.size > 0 && version.etag.empty() && version.modified.empty()) {

@@ -1,17 +1,20 @@
 #include "lib/io/reader/reader_source.h"
 
 #include <algorithm>
+#include <cstring>
 #include <optional>
 #include <utility>
 #include <vector>
 
+#include "dapple/array.h"
 #include "lib/io/ranged_source.h"
 
 namespace dapple::detail {
 
 namespace {
 
-constexpr std::uint64_t kEnd = 64 << 10;  // what is read of each end at once
+constexpr std::uint64_t kEnd = 64 << 10;     // what is read of each end at once
+constexpr std::uint64_t kAtOnce = 64 << 20;  // the most that is read on the way to other places
 
 std::uint64_t size_of_reader(const RangeReader* reader, const std::string& name) {
   if (reader == nullptr) throw Error(Errc::invalid_argument, "there is no reader to open");
@@ -62,11 +65,32 @@ class ReaderSource final : public RangedSource {
 
  private:
   void fetch(std::span<const Part> parts) const override {
-    std::uint64_t wanted = 0;
-    for (const Part& part : parts) wanted += part.to.size();
-    const std::uint64_t got = reader_->read(parts);
+    const std::vector<Near> all = joined(parts, kAtOnce);
+    for (std::size_t i = 0; i < all.size();) {
+      std::vector<Part> requests;
+      std::vector<Array<std::byte>> several;  // of requests for more than one part
+      const std::size_t first = i;
+      std::uint64_t wanted = 0;
+      for (; i < all.size() && (i == first || wanted + all[i].bytes.size() <= kAtOnce); ++i) {
+        const auto& [bytes, of] = all[i];
+        wanted += bytes.size();
+        if (of.size() > 1) several.emplace_back(static_cast<std::size_t>(bytes.size()));
+        requests.push_back(of.size() == 1 ? of.front() : Part{bytes.begin, several.back()});
+      }
+      require(reader_->read(requests), wanted, requests.front().offset);
+      for (std::size_t k = 0; k < requests.size(); ++k) {
+        const auto& [bytes, of] = all[first + k];
+        if (of.size() == 1) continue;
+        for (const auto& [offset, to] : of) {
+          std::memcpy(to.data(), requests[k].to.data() + (offset - bytes.begin), to.size());
+        }
+      }
+    }
+  }
+
+  void require(std::uint64_t got, std::uint64_t wanted, std::uint64_t offset) const {
     if (got == wanted) return;
-    throw Error(Errc::io, name(), parts.front().offset,
+    throw Error(Errc::io, name(), offset,
                 "its reader gave " + std::to_string(got) + " bytes, and was asked for " +
                     std::to_string(wanted));
   }
