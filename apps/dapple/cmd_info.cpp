@@ -219,7 +219,7 @@ void print_screen(const std::variant<Matrix, Frame>& object, const std::string& 
   print_line(out, "blocks", tiling(o));
   if (counts.total > 0) print_line(out, "kinds", kinds_text(counts));
   print_line(out, "stored", stored(o));
-  if (const auto packed = packed_blocks(o); packed.blocks > 0) {
+  if (const auto packed = o.packed(); packed.blocks > 0) {
     print_line(out, "packed",
                fmt::format("{} of {} block{}, {} in place of {}", packed.blocks, counts.total,
                            counts.total == 1 ? "" : "s", human_size(packed.bytes),

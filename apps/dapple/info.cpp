@@ -86,22 +86,6 @@ void print_more_json(const BlockedObject& object, std::span<const Detail> detail
   }
 }
 
-/// Bytes of a block in the published format.
-std::uint64_t plain_bytes(const BlockInfo& block) {
-  const std::uint64_t size = size_of(block.value_type);
-  switch (block.kind) {
-    case BlockKind::dense:
-      return 10 + block.stored * size;
-    case BlockKind::csr:
-      return 18 + 4 * std::uint64_t{block.rows} + block.stored * (4 + size);
-    case BlockKind::coo:
-      return 14 + block.stored * ((block.cols == 1 ? 4 : 8) + size);
-    case BlockKind::empty:
-      break;
-  }
-  return 9;
-}
-
 }  // namespace
 
 std::string_view copy_state(const std::variant<Matrix, Frame>& object) {
@@ -121,19 +105,6 @@ std::string_view copy_state(const std::variant<Matrix, Frame>& object) {
 
 std::string_view title_of_contents(const BlockedObject& object) {
   return object.format() == "futhark" ? "values" : "arrays";
-}
-
-PackedBlocks packed_blocks(const BlockedObject& object) {
-  PackedBlocks found;
-  if (object.format() != "dbdf" && object.format() != "dataset") return found;
-  for (const BlockInfo& block : object.blocks()) {
-    const std::uint64_t plain = plain_bytes(block);
-    if (block.bytes == plain) continue;
-    ++found.blocks;
-    found.bytes += block.bytes;
-    found.plain_bytes += plain;
-  }
-  return found;
 }
 
 void print_info_json(const std::variant<Matrix, Frame>& object, Output& out) {
@@ -168,7 +139,7 @@ void print_info_json(const std::variant<Matrix, Frame>& object, Output& out) {
   }
   out.print(R"(,"stored":{},"bytes":{},"index":"{}")", counts.stored, o.bytes(),
             name(o.index_origin()));
-  if (const auto packed = packed_blocks(o); packed.blocks > 0) {
+  if (const auto packed = o.packed(); packed.blocks > 0) {
     out.print(R"(,"packed":{{"blocks":{},"bytes":{},"plain_bytes":{}}})", packed.blocks,
               packed.bytes, packed.plain_bytes);
   }

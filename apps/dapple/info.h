@@ -1,7 +1,6 @@
 // What `dapple info` tells, for people and as JSON.
 #pragma once
 
-#include <cstdint>
 #include <string_view>
 #include <variant>
 
@@ -10,14 +9,6 @@
 #include "report.h"
 
 namespace dapple::cli {
-
-struct PackedBlocks {
-  std::uint64_t blocks = 0;
-  std::uint64_t bytes = 0, plain_bytes = 0;
-};
-
-/// What packing saved: nothing is read but the index.
-PackedBlocks packed_blocks(const BlockedObject& object);
 
 /// What is to be told of a copy by column; "" when there is none.
 std::string_view copy_state(const std::variant<Matrix, Frame>& object);

@@ -51,6 +51,13 @@ struct ReadOptions {
   bool keep = true;
 };
 
+/// Blocks that are stored in fewer bytes than in the published format.
+struct PackedCounts {
+  std::uint64_t blocks = 0;
+  std::uint64_t bytes = 0, plain_bytes = 0;
+  friend bool operator==(const PackedCounts&, const PackedCounts&) = default;
+};
+
 /// A column that can only be shown: text of a foreign format, or vectors of varying length. It is
 /// not counted in cols(), and conversions refuse it or leave it out.
 struct TextColumn {
@@ -134,6 +141,9 @@ class BlockedObject {
   BlockPlace place(const BlockInfo& block) const;
   IndexOrigin index_origin() const noexcept;
   BlockCounts counts() const;
+  /// What packing saves. Throws corrupt. O(blocks), unless a file far away tells at its end.
+  PackedCounts packed() const;
+
   /// Blocks that hold cells, in file order.
   BlockRange blocks() const& noexcept;
   BlockRange blocks() const&& = delete;

@@ -7,6 +7,7 @@
 #include "lib/base/bytes.h"
 #include "lib/dbdf/columns.h"
 #include "lib/dbdf/columns_table.h"
+#include "lib/dbdf/header.h"
 #include "lib/dbdf/hints.h"
 #include "lib/io/hash.h"
 
@@ -15,13 +16,29 @@ namespace dapple::detail::dbdf {
 namespace {
 
 constexpr char kHeadTag[kTag + 1] = "DPL-HEAD";
-constexpr std::uint32_t kHeadVersion = 1;
+constexpr std::uint32_t kHeadVersion = 2;
 constexpr std::uint64_t kMostCopied = 48 << 10;
 
 /// Bytes of the head, of a listed hint and of the place of a piece, and positions in them.
-constexpr std::size_t kFixed = 32, kListed = 24, kPlace = 16;
+constexpr std::size_t kFixed = 48, kListed = 24, kPlace = 16;
 namespace copy_at {
-constexpr std::size_t version = 8, hints = 12, pieces = 16;
+constexpr std::size_t version = 8, hints = 12, pieces = 16, packed = 24;
+}
+
+template <class F>
+PackedCounts count_packed_of(std::uint64_t blocks, const F& entry) {
+  PackedCounts found;
+  for (std::uint64_t i = 0; i < blocks; ++i) {
+    const Entry e = entry(i);
+    std::uint64_t plain = 0;
+    if (e.codec == 0 || !block_size(e.kind, e.rows, e.cols, e.value_type, e.stored, plain)) {
+      continue;
+    }
+    ++found.blocks;
+    found.bytes += e.bytes;
+    found.plain_bytes += plain;
+  }
+  return found;
 }
 
 void append(std::vector<std::byte>& to, std::span<const std::byte> bytes) {
@@ -35,12 +52,15 @@ void append(std::vector<std::byte>& to, std::uint64_t number) {
 }
 
 std::vector<std::byte> emit(const HeadCopy& copy) {
-  const auto& [hints, pieces] = copy;
+  const auto& [hints, pieces, packed] = copy;
   std::vector<std::byte> out(kFixed);
   std::memcpy(out.data(), kHeadTag, kTag);
   store_le(out.data() + copy_at::version, kHeadVersion);
   store_le(out.data() + copy_at::hints, static_cast<std::uint32_t>(hints.size()));
   store_le(out.data() + copy_at::pieces, static_cast<std::uint32_t>(pieces.size()));
+  store_le(out.data() + copy_at::packed, packed.blocks);
+  store_le(out.data() + copy_at::packed + 8, packed.bytes);
+  store_le(out.data() + copy_at::packed + 16, packed.plain_bytes);
   for (const HeadCopy::Listed& hint : hints) {
     append(out, std::as_bytes(std::span(hint.tag)));
     append(out, hint.offset);
@@ -56,6 +76,10 @@ std::vector<std::byte> emit(const HeadCopy& copy) {
 
 }  // namespace
 
+PackedCounts count_packed(const BlockIndex& index) {
+  return count_packed_of(index.size(), [&](std::uint64_t i) { return index.entry(i); });
+}
+
 std::vector<std::byte> emit_head_copy(const BlockIndex& index, std::span<const std::byte> header,
                                       const HintWriter& hints, std::uint64_t hints_at) {
   constexpr std::uint64_t kBlockHeader = kPosition + kDenseHeader;
@@ -68,7 +92,7 @@ std::vector<std::byte> emit_head_copy(const BlockIndex& index, std::span<const s
   const bool told = !frame && index.grid() && payload >= near;  // see `header_from_index`
   if (told && (!described || hints_at >= near)) return {};
 
-  HeadCopy copy{{}, {{0, header}}};
+  HeadCopy copy{{}, {{0, header}}, count_packed(index)};
   std::vector<std::byte> end;
   std::uint64_t at = hints_at;
   for (const std::vector<std::byte>& content : hints.contents()) {
@@ -108,6 +132,9 @@ std::optional<HeadCopy> find_head_copy(const ByteSource& file, const Trailer& tr
     return std::nullopt;
   }
   HeadCopy copy;
+  copy.packed = {load_le<std::uint64_t>(p + copy_at::packed),
+                 load_le<std::uint64_t>(p + copy_at::packed + 8),
+                 load_le<std::uint64_t>(p + copy_at::packed + 16)};
   const std::byte* const bytes = p + hint->bytes;
   left -= hints * kListed + pieces * kPlace;
   p += kFixed;
@@ -147,6 +174,10 @@ void check_head_copy(const ByteSource& file, std::uint64_t first, const Trailer&
     const auto there = file.bytes(offset, bytes.size());
     require(std::equal(bytes.begin(), bytes.end(), there.begin()));
   }
+  const auto entry = [&](std::uint64_t i) {
+    return load_entry(file.at(trailer.place.entries + i * Entry::kBytes, Entry::kBytes));
+  };
+  require(copy->packed == count_packed_of(trailer.place.count, entry));
   std::size_t number = 0;
   for_each_hint(file, first, trailer, [&](std::string_view tag, const Hint& hint) {
     require(number < copy->hints.size());

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "dapple/blocked_object.h"
 #include "lib/dbdf/index_block.h"
 #include "lib/index/block_index.h"
 #include "lib/io/byte_source.h"
@@ -17,7 +18,8 @@ namespace dapple::detail::dbdf {
 
 class HintWriter;
 
-/// Names and places of all hints of a file, and the bytes that opening it reads.
+/// Names and places of all hints of a file, what packing saves, and the bytes that opening it
+/// reads.
 struct HeadCopy {
   struct Listed {
     std::string_view tag;
@@ -29,7 +31,11 @@ struct HeadCopy {
   };
   std::vector<Listed> hints;  // the last one first
   std::vector<Piece> pieces;  // the first one is the file header
+  PackedCounts packed{};
 };
+
+/// What packing saves, by all entries. O(blocks).
+PackedCounts count_packed(const BlockIndex& index);
 
 /// The copy, as whole lines to be put before the trailer of a file whose hints start at byte
 /// `hints_at`. Empty where the end of the file is enough to open it, or the copy would be too large

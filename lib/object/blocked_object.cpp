@@ -122,6 +122,11 @@ BlockCounts BlockedObject::counts() const {
   return store_->watched([&] { return store_->index().counts(bytes()); });
 }
 
+PackedCounts BlockedObject::packed() const {
+  if (store_->driver().count_packed == nullptr) return {};
+  return store_->watched([&] { return store_->driver().count_packed(*store_); });
+}
+
 void BlockedObject::require_intact() const { store_->require_intact(); }
 
 BlockRange BlockedObject::blocks() const& noexcept {

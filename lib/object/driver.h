@@ -117,6 +117,8 @@ struct Driver {
   /// The row counts of CSR blocks that the file stores; nothing when there are none, or when they
   /// are damaged. May be null: there are none.
   std::unique_ptr<const RowCountsTable> (*find_row_counts)(const Store&) = nullptr;
+  /// Implements `BlockedObject::packed`. May be null: no block is encoded.
+  PackedCounts (*count_packed)(const Store&) = nullptr;
   /// Decodes the cells of `part` into `out` (whose cell (0, 0) is the part's first cell).
   void (*read)(const Store&, const Entry&, const Part&, const Target& out) = nullptr;
   /// Fetches what `read` will need of these regions, many at once, where that is far away. Never

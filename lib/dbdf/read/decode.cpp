@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <vector>
 
+#include "lib/dbdf/head_copy.h"
 #include "lib/dbdf/header.h"
+#include "lib/dbdf/index_block.h"
 #include "lib/dbdf/read/csr_arrays.h"
 #include "lib/dbdf/read/decode_sparse.h"
 #include "lib/dbdf/read/open_dbdf.h"
@@ -99,6 +101,18 @@ void read(const Store& store, const Entry& e, const Part& part, const Target& ou
   }
 }
 
+PackedCounts count_packed_blocks(const Store& store) {
+  const ByteSource& file = store.file();
+  if (file.fetches() && &store.blocks() == &file) {
+    const auto trailer = find_trailer(file, kMatrixHeader);
+    if (const auto copy = trailer ? find_head_copy(file, *trailer) : std::nullopt) {
+      return copy->packed;
+    }
+  }
+  store.require_whole_index();
+  return count_packed(store.index());
+}
+
 std::optional<DensePlace> in_place(const Store& store, const Entry& e) {
   return DensePlace{store.payload(e), e.cols * size_of(e.value_type)};
 }
@@ -155,6 +169,7 @@ const Driver kDriver = {
     .walk_again = walk_again,
     .find_stats = find_statistics,
     .find_row_counts = find_row_directory,
+    .count_packed = count_packed_blocks,
     .read = read,
     .in_place = in_place,
     .entries = sparse_entries,
