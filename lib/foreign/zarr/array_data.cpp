@@ -248,7 +248,8 @@ void ArrayData::undo_steps(Bytes& bytes, const std::string& key) const {
       Length length{size, i == 0 ? size : size + size / 8 + kSlack};
       if (metadata_.type.words) length = {4 * std::uint64_t{bytes.size()}, kMostWords};
       Bytes unpacked;
-      const std::string wrong = unpacker_.unpack(*step, {bytes.data(), bytes.size()}, length, unpacked);
+      const std::string wrong =
+          unpacker_.unpack(*step, {bytes.data(), bytes.size()}, length, unpacked);
       if (!wrong.empty()) fail(key, wrong);
       bytes.swap(unpacked);
       continue;
