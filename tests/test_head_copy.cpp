@@ -185,13 +185,13 @@ TEST_CASE("head copy: damage to it, or to what it copies, gives the right cells 
   }
 }
 
-TEST_CASE("head copy: verify tells one that differs from the file though all hashes are right") {
-  const test::TempDir dir;
-  write_frame(dir / "f.dbdf", 30'000, Packing::none);
-  Bytes bytes = test::read_bytes(dir / "f.dbdf");
+namespace {
+
+/// A frame of which one byte of the copy, `from` the start of that, is another one, with all hashes
+/// as they should be then.
+Bytes forged(Bytes bytes, std::size_t from) {
   const std::size_t copy = place_of_copy(bytes), end = bytes.size() - dbdf::kLine;
-  const std::string_view all(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  bytes[all.find("longer label", copy)] = std::byte{'L'};
+  bytes[copy + from] ^= std::byte{1};
   std::uint64_t size = 0;
   std::memcpy(&size, bytes.data() + end - dbdf::kHintTrailer, sizeof size);
   const auto rest = dbdf::hint_end(std::span(bytes).subspan(copy, size), copy, false);
@@ -205,12 +205,53 @@ TEST_CASE("head copy: verify tells one that differs from the file though all has
   std::memcpy(trailer + dbdf::trailer_at::table_hash, &table, sizeof table);
   const std::uint64_t own = detail::xxh3({trailer, dbdf::trailer_at::hash}, bytes.size());
   std::memcpy(trailer + dbdf::trailer_at::hash, &own, sizeof own);
-  test::write_bytes(dir / "forged.dbdf", bytes);
-  const auto findings = verify(dir / "forged.dbdf", Level::structure).findings;
-  REQUIRE(findings.size() == 1);
-  CHECK(findings[0].detail().find("the copy of the head") == 0);
+  return bytes;
+}
+
+}  // namespace
+
+TEST_CASE("head copy: verify tells one that differs from the file though all hashes are right") {
+  const test::TempDir dir;
+  write_frame(dir / "f.dbdf", 30'000, Packing::none);
+  const Bytes bytes = test::read_bytes(dir / "f.dbdf");
+  const std::string_view all(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  const std::size_t copy = place_of_copy(bytes), label = all.find("longer label", copy) - copy;
+  for (const std::size_t from : {label, std::size_t{24}, std::size_t{40}}) {  // counts of packed
+    test::write_bytes(dir / "forged.dbdf", forged(bytes, from));
+    const auto findings = verify(dir / "forged.dbdf", Level::structure).findings;
+    REQUIRE(findings.size() == 1);
+    CHECK(findings[0].detail().find("the copy of the head") == 0);
+  }
   // Cells are not believed to be those of another header.
-  const auto error =
-      test::error_of([&] { (void)told(open_far(std::make_shared<FarFile>(bytes))); });
+  const auto far = std::make_shared<FarFile>(forged(bytes, label));
+  const auto error = test::error_of([&] { (void)told(open_far(far)); });
   CHECK(test::required_error(error).code() == Errc::corrupt);
+}
+
+TEST_CASE("head copy: what packing saves is known from the last 64 KiB") {
+  const test::TempDir dir;
+  for (const Bytes& bytes : far_files(dir)) {
+    const auto packed = [](const std::variant<Matrix, Frame>& object) {
+      return std::visit([](const auto& o) { return o.packed(); }, object);
+    };
+    test::write_bytes(dir / "here.dbdf", bytes);
+    const auto here = open(dir / "here.dbdf");
+    const PackedCounts known = packed(here);
+    const auto file = std::make_shared<FarFile>(bytes);
+    CHECK(packed(open_far(file)) == known);
+    CHECK(file->fetches == 0);
+    PackedCounts listed;  // by what blocks say
+    std::visit(
+        [&](const auto& o) {
+          for (const BlockInfo& block : o.blocks()) {
+            const std::uint64_t plain = 10 + block.stored * size_of(block.value_type);
+            if (block.kind != BlockKind::dense || block.bytes == plain) continue;
+            listed.blocks += 1;
+            listed.bytes += block.bytes;
+            listed.plain_bytes += plain;
+          }
+        },
+        here);
+    CHECK(known == listed);
+  }
 }
