@@ -164,7 +164,7 @@ class Server(http.server.BaseHTTPRequestHandler):
             return rng.choice(kinds)
 
     def do_GET(self):
-        _, seed, name = self.path.split("/", 3)
+        _, seed, name = self.path.split("/", 2)
         path = FOLDER / name
         if not path.is_file():
             return self.plain(404)
