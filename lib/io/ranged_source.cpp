@@ -202,7 +202,7 @@ void RangedSource::get_compared(std::vector<Part> parts) const {
 
 bool RangedSource::receive(std::span<const RangeRequest> wanted) const {
   if (cache_ != nullptr) return false;
-  get_compared({wanted.begin(), wanted.end()});
+  if (!wanted.empty()) get_compared({wanted.begin(), wanted.end()});
   return true;
 }
 

@@ -76,7 +76,8 @@ std::optional<std::vector<std::uint64_t>> Store::receive(std::span<const std::ui
   constexpr std::uint64_t kTogether = 256 << 20;
   if (!blocks_->fetches() || driver_->dense_header < 0 || checks_hashes() ||
       out.col_step != size_of(out.type) ||
-      (keep && first_of(numbers, block_cache().budget() / 2).size() == numbers.size())) {
+      (keep && first_of(numbers, block_cache().budget() / 2).size() == numbers.size()) ||
+      !blocks_->receive({})) {
     return std::nullopt;
   }
   std::vector<std::uint64_t> others;
@@ -104,7 +105,7 @@ std::optional<std::vector<std::uint64_t>> Store::receive(std::span<const std::ui
     }
     std::sort(wanted.begin(), wanted.end(),
               [](const RangeRequest& a, const RangeRequest& b) { return a.offset < b.offset; });
-    if (!wanted.empty() && !blocks_->receive(wanted)) return std::nullopt;
+    blocks_->receive(wanted);
     for (const Coming& block : blocks) {
       if (!block.early.empty()) {
         std::memcpy(block.early.data(), block.bytes.data() + block.early_at, block.early.size());
