@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "dapple/error.h"
+#include "lib/base/at_once.h"
 #include "lib/io/http/http.h"
 
 namespace dapple::detail::http {
@@ -23,7 +24,7 @@ namespace {
 
 constexpr std::uint64_t kEnd = 64 << 10;   // what is fetched of the end at once
 constexpr std::uint64_t kPiece = 2 << 20;  // larger ranges are fetched in pieces, side by side
-constexpr std::size_t kInFlight = 16;
+constexpr std::size_t kInFlight = 16, kThreads = 4;
 constexpr unsigned kTries = 3;
 constexpr std::chrono::milliseconds kFirstPause{200}, kLongestPause{5000};
 
@@ -54,11 +55,11 @@ class WithoutSigpipe {
 
 /// Runs each once; those that are worth another try.
 std::vector<Exchange*> run_once(const CurlApi& curl, CURLM* multi,
-                                std::span<Exchange* const> wanted) {
+                                std::span<Exchange* const> wanted, std::size_t in_flight) {
   std::vector<Exchange*> again;
   std::size_t begun = 0, running = 0;
   while (begun < wanted.size() || running > 0) {
-    for (; running < kInFlight && begun < wanted.size(); ++running) wanted[begun++]->begin(multi);
+    for (; running < in_flight && begun < wanted.size(); ++running) wanted[begun++]->begin(multi);
     int active = 0, left = 0;
     curl.curl_multi_perform(multi, &active);
     bool moved = false;
@@ -136,7 +137,7 @@ Connections::~Connections() {
   for (CURLM* const multi : idle_) curl_.curl_multi_cleanup(multi);
 }
 
-void Connections::run(std::span<const std::unique_ptr<Exchange>> exchanges) {
+void Connections::run(std::span<const std::unique_ptr<Exchange>> exchanges, std::size_t in_flight) {
   const WithoutSigpipe guard;
   const Loan loan(*this);
   std::vector<Exchange*> left;
@@ -145,7 +146,7 @@ void Connections::run(std::span<const std::unique_ptr<Exchange>> exchanges) {
     for (unsigned tries = 0; !left.empty(); ++tries) {
       if (tries == kTries) left.front()->fail();
       if (tries > 0) std::this_thread::sleep_for(pause_before(left, tries - 1));
-      left = run_once(curl_, loan.multi(), left);
+      left = run_once(curl_, loan.multi(), left, in_flight);
     }
   } catch (...) {  // the others are still on their way
     for (const auto& exchange : exchanges) exchange->end();
@@ -174,7 +175,13 @@ void HttpSource::fetch(std::span<const Part> parts) const {
     }
   }
   try {
-    connections_->run(exchanges);
+    // Of much, one thread would be busy with copying, or decrypting, while others could.
+    const std::size_t threads = exchanges.size() >= 2 * kInFlight ? kThreads : 1;
+    at_once(threads, [&](std::uint64_t i) {
+      const std::size_t begin = i * exchanges.size() / threads;
+      const std::size_t end = (i + 1) * exchanges.size() / threads;
+      connections_->run(std::span(exchanges).subspan(begin, end - begin), kInFlight / threads);
+    });
   } catch (const Error&) {  // the next to open the address shall ask for its version
     PieceCache::forget(folder_, address_);
     throw;
@@ -245,7 +252,7 @@ std::unique_ptr<Exchange> first_answer(const CurlApi& curl, const std::string& a
   std::vector<std::unique_ptr<Exchange>> one;
   one.push_back(std::make_unique<Exchange>(curl, address, to));
   try {
-    connections.run(one);
+    connections.run(one, 1);
   } catch (const Error&) {
     const long status = one.front()->answer();
     if (is_nothing(status)) return nullptr;

@@ -22,8 +22,9 @@ class Connections {
   Connections(const Connections&) = delete;
   Connections& operator=(const Connections&) = delete;
 
-  /// Runs the exchanges, many at once, each up to three times. Throws what they throw.
-  void run(std::span<const std::unique_ptr<Exchange>> exchanges);
+  /// Runs the exchanges, `in_flight` at once, each up to three times. Throws what they throw. Any
+  /// thread.
+  void run(std::span<const std::unique_ptr<Exchange>> exchanges, std::size_t in_flight);
 
  private:
   class Loan;
