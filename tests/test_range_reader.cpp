@@ -127,6 +127,27 @@ TEST_CASE("range reader: regions and rows equal the cells that were written") {
   }
 }
 
+TEST_CASE("range reader: what is read once comes into place with one call, and is not kept") {
+  const test::TempDir dir;
+  const auto blob = std::make_shared<Blob>(large_file(dir));
+  const Matrix matrix = Matrix::open(blob, "blob 7");
+  test::Rng rng(3);
+  for (int run = 0; run < 200; ++run) {
+    const Region region{rng.range(kExtent), rng.range(kExtent)};
+    const std::uint64_t calls = blob->calls, stride = region.cols.size() + rng.below(3);
+    std::vector<float> found(region.rows.size() * stride, -1);
+    matrix.read<float>(region, found, stride, {.keep = false});
+    std::uint64_t wrong = 0;
+    for (std::uint64_t i = 0; i < found.size(); ++i) {
+      const std::uint64_t r = i / stride, c = i % stride;
+      const bool inside = c < region.cols.size();
+      wrong += found[i] != (inside ? cell(region.rows.begin + r, region.cols.begin + c) : -1);
+    }
+    REQUIRE(wrong == 0);
+    CHECK(blob->calls - calls <= 2);  // narrow parts of tiles are decoded, and kept
+  }
+}
+
 TEST_CASE("range reader: many threads read one object") {
   const test::TempDir dir;
   const Matrix matrix = Matrix::open(std::make_shared<Blob>(large_file(dir)), "blob 7");
