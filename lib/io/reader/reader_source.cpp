@@ -13,8 +13,9 @@ namespace dapple::detail {
 
 namespace {
 
-constexpr std::uint64_t kEnd = 64 << 10;     // what is read of each end at once
-constexpr std::uint64_t kAtOnce = 64 << 20;  // the most that is read on the way to other places
+constexpr std::uint64_t kEnd = 64 << 10;       // what is read of each end at once
+constexpr std::uint64_t kLeftOut = 256 << 10;  // a larger gap is left out
+constexpr std::uint64_t kAtOnce = 64 << 20;    // the most that is read on the way to other places
 
 std::uint64_t size_of_reader(const RangeReader* reader, const std::string& name) {
   if (reader == nullptr) throw Error(Errc::invalid_argument, "there is no reader to open");
@@ -31,7 +32,7 @@ class ReaderSource final : public RangedSource {
  public:
   ReaderSource(std::shared_ptr<const RangeReader> reader, std::uint64_t size, std::string name,
                std::shared_ptr<const ObjectStore> store, CacheFolder folder)
-      : RangedSource(std::move(name), {size}, {.unit = kEnd, .gap = 256 << 10}),
+      : RangedSource(std::move(name), {size}, {.unit = kEnd, .gap = kLeftOut}),
         reader_(std::move(reader)),
         store_(std::move(store)),
         folder_(std::move(folder)) {
@@ -54,7 +55,9 @@ class ReaderSource final : public RangedSource {
 
   void know_ends() const {
     if (size() == 0) return;
-    std::vector<std::byte> first(static_cast<std::size_t>(std::min(size(), kEnd)));
+    // What is between ends that are near each other would come with them.
+    const bool near = size() <= 2 * kEnd + kLeftOut;
+    std::vector<std::byte> first(static_cast<std::size_t>(near ? size() : kEnd));
     std::vector<std::byte> last(
         static_cast<std::size_t>(std::min(size() - first.size(), std::uint64_t{kEnd})));
     std::vector<Part> parts = {{0, first}};
