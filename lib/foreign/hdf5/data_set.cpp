@@ -66,6 +66,14 @@ std::string filter_name(H5Z_filter_t filter, const std::string& described) {
   }
 }
 
+/// Bytes of the smallest type that has a float's exponents and digits.
+std::size_t size_of_real(const Session& session, hid_t type) {
+  std::size_t sign = 0, exponent_at = 0, exponent = 0, digits_at = 0, digits = 0;
+  session.api().H5Tget_fields(type, &sign, &exponent_at, &exponent, &digits_at, &digits);
+  if (exponent <= 8 && digits <= 23) return sizeof(float);
+  return exponent <= 11 && digits <= 52 ? sizeof(double) : 2 * sizeof(double);
+}
+
 }  // namespace
 
 OpenFile::OpenFile(std::shared_ptr<ByteSource> file) : file_(std::move(file)) {
@@ -149,13 +157,31 @@ std::optional<ValueType> value_type_of(const Session& session, hid_t type) {
   const std::size_t stored = h5.H5Tget_size(numbers.get());
   if ((!real && kind != H5T_INTEGER) || stored > sizeof(double)) return std::nullopt;
   // Integers of 3, 5, 6 or 7 bytes, and half floats: the next type, which holds them.
-  const std::size_t size = std::max<std::size_t>(std::bit_ceil(stored), real ? sizeof(float) : 1);
+  std::size_t size = std::max<std::size_t>(std::bit_ceil(stored), real ? sizeof(float) : 1);
+  if (real) size = std::max(size, size_of_real(session, numbers.get()));
   const bool is_signed = real || h5.H5Tget_sign(numbers.get()) == H5T_SGN_2;
   for (const ValueType value : kValueTypes) {
     if (size_of(value) == size && is_float(value) == real && dapple::is_signed(value) == is_signed)
       return value;
   }
   return std::nullopt;
+}
+
+bool read_numbers(const Session& session, hid_t type, ValueType as, std::size_t count,
+                  std::byte* out, const ReadCells& read) {
+  const Api& h5 = session.api();
+  const hid_t native = h5.native_of(as);
+  const Handle numbers = numbers_of(session, type);
+  if (h5.H5Tget_class(numbers.get()) != H5T_INTEGER ||
+      h5.H5Tget_order(numbers.get()) != H5T_ORDER_BE) {
+    return read(native, out) >= 0;
+  }
+  // Between types of as many bytes in either order the library does no more than swap them: of
+  // integers with fewer bits than their bytes have, the sign would be lost and what is beside them
+  // kept. So the order alone at first.
+  const Handle swapped(h5.H5Tcopy(numbers.get()), h5.H5Tclose);
+  return h5.H5Tset_order(swapped.get(), H5T_ORDER_LE) >= 0 && read(swapped.get(), out) >= 0 &&
+         h5.H5Tconvert(swapped.get(), native, count, out, nullptr, H5P_DEFAULT) >= 0;
 }
 
 bool is_elsewhere(const Session& session, hid_t data_set) {
@@ -299,7 +325,8 @@ void DataSet::take_layout(const Session& session, hid_t created) {
   }
   const Handle stored(h5.H5Dget_type(id_.get()), h5.H5Tclose);
   const Handle numbers = numbers_of(session, stored.get());
-  const bool native = boolean_ || h5.H5Tequal(numbers.get(), h5.native_of(type_)) > 0;
+  const bool native = h5.H5Tequal(numbers.get(), h5.native_of(type_)) > 0 ||
+                      (boolean_ && h5.H5Tequal(numbers.get(), h5.native_of(ValueType::i8)) > 0);
   filters_.known = filters_.known && native && layout == H5D_CHUNKED;
   const haddr_t offset = layout == H5D_CONTIGUOUS ? h5.H5Dget_offset(id_.get()) : HADDR_UNDEF;
   if (offset == HADDR_UNDEF || !native) return;
@@ -324,11 +351,14 @@ void DataSet::read_slab(Range rows, Range cols, std::byte* out) const {
   const int rank = static_cast<int>(shape_.size());
   const Handle in_file(h5.H5Dget_space(id_.get()), h5.H5Sclose);
   const Handle in_memory(h5.H5Screate_simple(rank, count.data(), nullptr), h5.H5Sclose);
-  if (!in_file.is_open() || !in_memory.is_open() ||
+  const Handle stored(h5.H5Dget_type(id_.get()), h5.H5Tclose);
+  const ReadCells read = [&](hid_t type, void* into) {
+    return h5.H5Dread(id_.get(), type, in_memory.get(), in_file.get(), H5P_DEFAULT, into);
+  };
+  if (!in_file.is_open() || !in_memory.is_open() || !stored.is_open() ||
       h5.H5Sselect_hyperslab(in_file.get(), H5S_SELECT_SET, start.data(), nullptr, count.data(),
                              nullptr) < 0 ||
-      h5.H5Dread(id_.get(), h5.native_of(type_), in_memory.get(), in_file.get(), H5P_DEFAULT, out) <
-          0) {
+      !read_numbers(session, stored.get(), type_, rows.size() * cols.size(), out, read)) {
     fail_call(session, "cannot be read");
   }
 }

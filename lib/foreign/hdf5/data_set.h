@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -50,6 +51,14 @@ Handle numbers_of(const Session& session, hid_t type);
 /// that of its integers, of half floats f32. Nothing when they are not numbers. `type` is one of
 /// the library's.
 std::optional<ValueType> value_type_of(const Session& session, hid_t type);
+
+/// Has the library put cells into memory as `type`.
+using ReadCells = std::function<herr_t(hid_t type, void* out)>;
+
+/// Puts `count` numbers of `type`, for which value_type_of gave `as`, into `out`. False when the
+/// library cannot.
+bool read_numbers(const Session& session, hid_t type, ValueType as, std::size_t count,
+                  std::byte* out, const ReadCells& read);
 
 /// Whether a data set keeps its values in other files. Also true where that cannot be known.
 bool is_elsewhere(const Session& session, hid_t data_set);

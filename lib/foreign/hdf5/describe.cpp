@@ -37,9 +37,6 @@ std::optional<Extent> extent_of(const Session& session, hid_t attribute) {
   return count <= kMostValues ? std::optional(Extent{count, true}) : std::nullopt;
 }
 
-/// Has the library put cells into memory as `type`.
-using ReadCells = std::function<herr_t(hid_t type, void* out)>;
-
 std::optional<std::vector<std::string>> read_pointers(const Session& session, hid_t type,
                                                       std::uint64_t count, const ReadCells& read) {
   std::vector<char*> texts(count, nullptr);
@@ -101,12 +98,11 @@ Json number_value(ValueType type, const std::byte* cell) {
 
 std::vector<Json> numbers(const Session& session, hid_t type, std::uint64_t count,
                           const ReadCells& read) {
-  const Api& h5 = session.api();
   const auto value = value_type_of(session, type);
   if (!value) return {};
   const bool truth = is_boolean(session, type);
   std::vector<std::byte> cells(count * size_of(*value));
-  if (read(h5.native_of(*value), cells.data()) < 0) return {};
+  if (!read_numbers(session, type, *value, count, cells.data(), read)) return {};
   std::vector<Json> all;
   for (std::uint64_t i = 0; i < count; ++i) {
     const std::byte* const cell = cells.data() + i * size_of(*value);

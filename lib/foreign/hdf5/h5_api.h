@@ -64,6 +64,10 @@ namespace dapple::detail::hdf5 {
   F(H5Tget_member_index)         \
   F(H5Tget_strpad)               \
   F(H5Tcopy)                     \
+  F(H5Tget_order)                \
+  F(H5Tset_order)                \
+  F(H5Tget_fields)               \
+  F(H5Tconvert)                  \
   F(H5Tis_variable_str)          \
   F(H5Tequal)                    \
   F(H5Tclose)                    \
