@@ -14,7 +14,14 @@
 
 namespace dapple::detail::dbdf {
 
+/// Whether the mark of missing cells, if there is one, is a value of the column's type.
+static bool has_mark(const Column& column) noexcept {
+  const std::size_t bits = 8 * size_of(column.value_type);
+  return bits == 64 || column.meaning.missing.value_or(0) >> bits == 0;
+}
+
 bool fits(const Column& column) noexcept {
+  if (!has_mark(column)) return false;
   switch (column.meaning.kind) {
     case MeaningKind::number:
       return true;
@@ -34,6 +41,13 @@ bool fits(const Column& column) noexcept {
 void require_fit(const Column& column, const std::string& file) {
   if (fits(column)) return;
   const Meaning& meaning = column.meaning;
+  if (!has_mark(column)) {
+    throw Error(Errc::invalid_argument, file, std::nullopt,
+                "column " + shown(column.label) + " is of " + std::string(name(column.value_type)) +
+                    ", and its mark of missing cells has bits beyond the lowest " +
+                    std::to_string(8 * size_of(column.value_type)) +
+                    ": no cell can be equal to it");
+  }
   const std::string what =
       "column " + shown(column.label) + " is a " + std::string(name(meaning.kind));
   if (meaning.has_words() && meaning.words == nullptr) {

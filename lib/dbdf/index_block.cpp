@@ -183,8 +183,12 @@ bool is_whole(const ByteSource& file, const Trailer& trailer) {
   return xxh3(file.bytes(trailer.payload, bytes)) == trailer.table_hash;
 }
 
+std::uint64_t header_hash(const ByteSource& file, const Trailer& trailer) {
+  return load_le<std::uint64_t>(file.at(trailer.payload + head_at::header, 8));
+}
+
 bool knows_header(const ByteSource& file, std::uint64_t body, const Trailer& trailer) {
-  const auto hash = load_le<std::uint64_t>(file.at(trailer.payload + head_at::header, 8));
+  const std::uint64_t hash = header_hash(file, trailer);
   return hash == 0 || hash == xxh3(file.bytes(0, body));
 }
 
@@ -195,8 +199,7 @@ std::optional<std::array<std::byte, kMatrixHeader>> header_from_index(const Byte
       trailer->payload < file.size() - kEndFetched) {
     return std::nullopt;
   }
-  const auto wanted =
-      load_le<std::uint64_t>(file.at(trailer->payload + head_at::header, sizeof(std::uint64_t)));
+  const std::uint64_t wanted = header_hash(file, *trailer);
   const Entry last = load_entry(
       file.at(trailer->place.entries + (trailer->place.count - 1) * Entry::kBytes, Entry::kBytes));
   std::array<std::byte, kMatrixHeader> header{};

@@ -77,6 +77,9 @@ BlockIndex index_at(std::shared_ptr<const ByteSource> file, const Trailer& trail
 /// True when the index matches the hash in its trailer. Reads all of the index.
 bool is_whole(const ByteSource& file, const Trailer& trailer);
 
+/// The hash of the header that belongs to an index; 0: not known. REQUIRES its trailer.
+std::uint64_t header_hash(const ByteSource& file, const Trailer& trailer);
+
 /// False when the hash of the file's header (the bytes before `body`) in the index is not that of
 /// the header.
 bool knows_header(const ByteSource& file, std::uint64_t body, const Trailer& trailer);

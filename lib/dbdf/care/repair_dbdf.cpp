@@ -7,17 +7,69 @@
 
 #include "lib/dbdf/care/inspect.h"
 #include "lib/dbdf/columns.h"
+#include "lib/dbdf/head_copy.h"
 #include "lib/dbdf/header.h"
 #include "lib/dbdf/hints.h"
+#include "lib/dbdf/index_block.h"
 #include "lib/dbdf/object_hints.h"
 #include "lib/dbdf/write/block_writer.h"
+#include "lib/io/hash.h"
+#include "lib/io/memory/memory_source.h"
 
 namespace dapple::detail::dbdf {
+
+namespace {
+
+/// The header that the index has the hash of, where the file's is another one: from the copy of the
+/// head, or if one byte of it changed and not its length. Empty when it cannot be told.
+std::vector<std::byte> header_of_index(const ByteSource& file) {
+  constexpr std::uint64_t kMostTried = 4096;
+  const auto trailer = find_trailer(file, kMatrixHeader + kPosition + kDenseHeader);
+  if (!trailer) return {};
+  const std::uint64_t wanted = header_hash(file, *trailer);
+  if (wanted == 0) return {};
+  std::vector<std::byte> header;
+  if (const auto copy = find_head_copy(file, *trailer)) {
+    header.assign(copy->pieces[0].bytes.begin(), copy->pieces[0].bytes.end());
+    if (xxh3(header) == wanted) return header;
+  }
+  const auto start = file.bytes(0, std::min(file.size(), kMostTried));
+  std::vector<std::byte> typed(start.begin(), start.end());  // with types of which each is known
+  const auto cols = std::min<std::uint64_t>(load_le<std::uint64_t>(typed.data() + 10), kMostTried);
+  const bool frame = typed[1] == static_cast<std::byte>(DataType::frame);
+  const std::uint64_t types = std::min(frame ? cols : 1, typed.size() - kHeaderStart);
+  std::fill_n(typed.begin() + kHeaderStart, types, std::byte{1});
+  std::uint64_t body = 0;
+  try {
+    read_header(*memory_source(typed, file.name()), body);
+  } catch (const Error&) {
+    return {};  // too long, or it does not tell how long it is
+  }
+  header.assign(start.begin(), start.begin() + static_cast<std::ptrdiff_t>(body));
+  if (xxh3(header) == wanted) return {};
+  for (std::byte& byte : header) {
+    const std::byte damaged = byte;
+    for (unsigned value = 0; value < 256; ++value) {
+      byte = static_cast<std::byte>(value);
+      if (xxh3(header) == wanted) return header;
+    }
+    byte = damaged;
+  }
+  return {};
+}
+
+Schema sound_header(const ByteSource& file, std::uint64_t& body) {
+  const std::vector<std::byte> header = header_of_index(file);
+  return header.empty() ? read_header(file, body)
+                        : read_header(*memory_source(header, file.name()), body);
+}
+
+}  // namespace
 
 void require_repairable(const ByteSource& file) {
   try {
     std::uint64_t body = 0;
-    read_header(file, body);
+    sound_header(file, body);
   } catch (const Error& e) {
     if (e.code() == Errc::io) throw;
     throw Error(Errc::not_recognised, file.name(), e.offset(),
@@ -82,7 +134,7 @@ Entry block_at(const ByteSource& file, std::uint64_t start, const Schema& schema
 RepairReport repair_dbdf(const std::shared_ptr<ByteSource>& file, const std::filesystem::path& out,
                          const WriteOptions& options, const TakeProgress& progress) {
   std::uint64_t body = 0;
-  Schema schema = read_header(*file, body);
+  Schema schema = sound_header(*file, body);
   Inspection found = inspect(file, body, schema, Level::payload, progress);
   RepairReport report;
   report.lost = std::move(found.findings);

@@ -165,9 +165,9 @@ std::shared_ptr<const Store> open_dbdf(std::shared_ptr<ByteSource> file,
   std::uint64_t body = 0;
   Schema schema = read_header(*file, body);
   auto trailer = find_trailer(*file, body + kPosition + kDenseHeader);
-  if (trailer && options.check != Check::never && !knows_header(*file, body, *trailer)) {
-    throw header_error(*file);
-  }
+  // Always of a frame: another type of a column would make values of its missing cells.
+  const bool checked = schema.kind == ObjectKind::frame || options.check != Check::never;
+  if (trailer && checked && !knows_header(*file, body, *trailer)) throw header_error(*file);
   if (!trailer || !complete(trailer->place, schema.rows, schema.cols)) {
     return open_without_index(std::move(file), body, std::move(schema), options);
   }

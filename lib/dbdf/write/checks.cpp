@@ -43,19 +43,6 @@ void require_known(ValueType type, const std::string& file) {
               "there is no value type " + std::to_string(code) + "; they are 1, u8, to 10, f64");
 }
 
-void require_meanings(const std::vector<Column>& columns, const std::string& file) {
-  for (const Column& column : columns) {
-    require_fit(column, file);
-    const unsigned bits = static_cast<unsigned>(8 * size_of(column.value_type));
-    const std::uint64_t mark = column.meaning.missing.value_or(0);
-    if (bits == 64 || mark >> bits == 0) continue;
-    throw Error(Errc::invalid_argument, file, std::nullopt,
-                "column " + shown(column.label) + " is of " + std::string(name(column.value_type)) +
-                    ", and its mark of missing cells has bits beyond the lowest " +
-                    std::to_string(bits) + ": no cell can be equal to it");
-  }
-}
-
 void take_given(const WriteOptions& options, Schema& schema, const std::string& file) {
   if (options.plain) {
     schema.attributes = nullptr;

@@ -7,6 +7,7 @@
 #include "lib/base/bytes.h"
 #include "lib/base/value_types.h"
 #include "lib/cells/convert_cells.h"
+#include "lib/dbdf/columns.h"
 #include "lib/dbdf/write/block_writer.h"
 #include "lib/dbdf/write/checks.h"
 
@@ -93,7 +94,9 @@ MatrixWriter MatrixWriter::create(const std::filesystem::path& path, std::uint64
 FrameWriter FrameWriter::create(const std::filesystem::path& path, std::uint64_t rows,
                                 std::vector<Column> columns, const WriteOptions& options) {
   for (const Column& one : columns) detail::dbdf::require_known(one.value_type, path.string());
-  if (!options.plain) detail::dbdf::require_meanings(columns, path.string());
+  if (!options.plain) {
+    for (const Column& one : columns) detail::dbdf::require_fit(one, path.string());
+  }
   Schema schema;
   schema.kind = detail::ObjectKind::frame;
   schema.rows = rows;
