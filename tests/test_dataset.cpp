@@ -1,7 +1,9 @@
 #include <doctest/doctest.h>
 
 #include <functional>
+#include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "dapple/dapple.h"
@@ -313,6 +315,39 @@ TEST_CASE("dataset: parts with other columns or types are refused with a sentenc
           dataset::append(set, open(folder / "frame.csv"), part_options());
         }).code() == Errc::invalid_argument);
   CHECK(Matrix::open(set).rows() == 7);
+}
+
+TEST_CASE("dataset: a cell that is the mark of missing ones in the data set is not made missing") {
+  const TempDir folder;
+  const auto part = [&](std::vector<std::int16_t> cells, ValueType type,
+                        std::optional<std::uint64_t> mark) {
+    Column column{"x", type};
+    column.meaning.missing = mark;
+    auto writer = FrameWriter::create(folder / "part.dbdf", cells.size(), {column},
+                                      {.overwrite = true, .sync = false});
+    writer.put<std::int16_t>({0, 0}, {cells.data(), static_cast<std::uint32_t>(cells.size()), 1});
+    writer.finish();
+    return open(folder / "part.dbdf");
+  };
+  const std::uint64_t bits = 0x8000;  // -32768, and as u16 32768
+  for (const auto& [name, type, mark] :
+       {std::tuple{"i16", ValueType::i16, -32768}, std::tuple{"u8", ValueType::u8, 255}}) {
+    const auto set = folder / name;
+    dataset::append(set, part({7, static_cast<std::int16_t>(mark)}, type, mark < 0 ? bits : 255),
+                    part_options());
+    const Error error = refusal_of([&] {
+      dataset::append(set, part({1, static_cast<std::int16_t>(mark)}, type, {}), part_options());
+    });
+    CHECK(error.code() == Errc::invalid_argument);
+    CHECK(error.detail().find("holds " + std::to_string(mark) + ", which marks missing") !=
+          std::string::npos);
+    dataset::append(set, part({1, 0}, type, {}),
+                    part_options());  // narrow or not, none is the mark
+    if (type == ValueType::i16)
+      dataset::append(set, part({-128}, ValueType::i8, {}), part_options());
+    const Frame all = Frame::open(set);
+    CHECK(count_where(all, Expression("x", ColumnCondition::missing())) == 1);
+  }
 }
 
 TEST_CASE("dataset: a state that was cut or changed at any byte is an error or the same object") {

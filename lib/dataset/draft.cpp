@@ -125,7 +125,7 @@ void Draft::add(const PartRecord& record, const std::string& folder) {
                     std::to_string(schema.cols) + " cells, and was to be at " +
                     shown_cells(record.cells));
   }
-  merge_schema(*store);
+  merge_schema(store);
   parts_.push_back(record);
   add_blocks(*store, record);
   grow(record.cells.rows.end, record.cells.cols.end);

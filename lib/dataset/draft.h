@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -53,7 +54,7 @@ class Draft {
 
  private:
   void take_blocks(const Store& store, const std::vector<std::uint32_t>& numbers);
-  void merge_schema(const Store& part);
+  void merge_schema(const std::shared_ptr<const Store>& store);
   void merge_words(Column& whole, const Column& part, std::uint32_t col, const std::string& file);
   void add_blocks(const Store& part, const PartRecord& record);
   /// The value type that a block of the part that is added gets, if it has codes that others

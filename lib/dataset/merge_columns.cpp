@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <string>
 
+#include "dapple/where_rows.h"
 #include "lib/base/text.h"
 #include "lib/base/value_types.h"
 #include "lib/cells/convert_cells.h"
 #include "lib/dataset/draft.h"
 #include "lib/object/dictionary.h"
+#include "lib/object/make_object.h"
 
 namespace dapple::detail::dataset {
 
@@ -63,9 +65,31 @@ void merge_meaning(Column& whole, const Column& part, const std::string& file) {
   all.missing = own.missing;
 }
 
+/// Throws where a part whose column has no mark holds the integer that marks missing cells in the
+/// data set, which would make one of it. O(cells of the column), less what statistics rule out.
+void require_no_mark(const std::shared_ptr<const Store>& part, std::uint64_t col,
+                     const Column& whole) {
+  const Column& own = part->schema().columns[col];
+  const auto mark = whole.meaning.missing;
+  if (!mark || own.meaning.missing || own.meaning.kind != MeaningKind::number ||
+      is_float(whole.value_type)) {
+    return;
+  }
+  std::string number;
+  append_number(whole.value_type, *mark, number);
+  const Expression is_mark(col, *Condition::parse("==", number));
+  if (count_where(ObjectMaker::frame(part), is_mark, {.absent = Absent::zero}) == 0) return;
+  fail_column(
+      part->file().name(), own,
+      "holds " + number +
+          ", which marks missing cells in the data set; make a data set whose column has another "
+          "mark, or a wider type");
+}
+
 }  // namespace
 
-void Draft::merge_schema(const Store& part) {
+void Draft::merge_schema(const std::shared_ptr<const Store>& store) {
+  const Store& part = *store;
   const Schema& next = part.schema();
   const std::string& file = part.file().name();
   if (next.kind != schema_.kind) {
@@ -95,6 +119,7 @@ void Draft::merge_schema(const Store& part) {
                       " of the data set; parts have the same labels in the same order");
     }
     merge_meaning(schema_.columns[c], column, file);
+    require_no_mark(store, c, schema_.columns[c]);
     if (column.meaning.has_words()) {
       merge_words(schema_.columns[c], column, static_cast<std::uint32_t>(c), file);
     }

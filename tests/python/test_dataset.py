@@ -222,3 +222,14 @@ def test_an_index_of_words_is_kept_and_other_names_are_told(tmp_path):
         dataset.append(tmp_path / "cells", m, sync=False)
     with pytest.warns(UserWarning, match="no names of rows"):
         dataset.append(tmp_path / "cells", CELLS[:2], row_names=["p", "q"], sync=False)
+
+
+def test_cells_that_are_the_mark_of_missing_ones_are_refused(tmp_path):
+    for dtype, mark in (("UInt8", 255), ("Int64", -(2**63))):
+        folder = tmp_path / dtype
+        dp.dataset.append(folder, pd.DataFrame({"x": pd.array([1, None], dtype)}))
+        for cells in (np.array([mark, 7], dtype.lower()), pd.array([mark, 7], dtype)):
+            with pytest.raises(dp.InvalidArgumentError, match=f"holds {mark}, which marks missing"):
+                dp.dataset.append(folder, pd.DataFrame({"x": cells}))
+        dp.dataset.append(folder, pd.DataFrame({"x": np.array([3], dtype.lower())}))
+        assert dp.open(folder)["x"].tolist() == [1, None, 3]

@@ -196,6 +196,8 @@ def _as_stored(column: StoredColumn, meaning: Meaning, dtype: np.dtype[Any]) -> 
         return column
     if meaning.missing is None:
         return _stored(column.label, made, gone if gone.any() else None, meaning)
+    if not gone.any():  # a cell may be the mark, which committing refuses
+        return StoredColumn(column.label, made, meaning._replace(missing=None))
     if meaning.missing_cells(made[~gone]).any():  # the mark is a cell of its own here
         return column
     made[gone] = np.array(meaning.missing, f"u{dtype.itemsize}").view(dtype)
