@@ -14,11 +14,15 @@
 
 namespace dapple::detail::dbdf {
 
+namespace {
+
 /// Whether the mark of missing cells, if there is one, is a value of the column's type.
-static bool has_mark(const Column& column) noexcept {
+bool has_mark(const Column& column) noexcept {
   const std::size_t bits = 8 * size_of(column.value_type);
   return bits == 64 || column.meaning.missing.value_or(0) >> bits == 0;
 }
+
+}  // namespace
 
 bool fits(const Column& column) noexcept {
   if (!has_mark(column)) return false;
