@@ -266,7 +266,7 @@ def check_hdf5_stays_in_its_file(folder):
     with h5py.File(path, "w") as f:
         f["X"] = h5py.ExternalLink("secret.h5", "/X")
     assert "no matrices" in refusal(path)
-    assert "42" not in refusal(path, "--array", "X")
+    assert "42" not in refusal(path, "--array", "X").replace(str(folder), "")
     with h5py.File(path, "a") as f:
         f["soft"] = h5py.SoftLink("/X")
         f["own"] = np.ones((1, 1))
