@@ -2,8 +2,6 @@
 // everything gives.
 #pragma once
 
-#include <doctest/doctest.h>
-
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
@@ -11,6 +9,7 @@
 #include <vector>
 
 #include "dapple/dapple.h"
+#include "tests/check.h"
 #include "tests/support.h"
 
 namespace dapple::test {

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tests/check.h"
 #include "tests/support.h"
 
 namespace {
@@ -70,6 +71,16 @@ extern "C" const char* __tsan_default_suppressions() {
 #endif
 
 namespace dapple::test {
+
+#ifndef DAPPLE_BOTH_SIDES
+void check(bool holds, const char* text, const char* file, int line) {
+  if (!holds) ADD_FAIL_CHECK_AT(file, line, text);
+}
+
+void require(bool holds, const char* text, const char* file, int line) {
+  if (!holds) ADD_FAIL_AT(file, line, text);
+}
+#endif
 
 void skip(std::string reason) { skip_reason = std::move(reason); }
 

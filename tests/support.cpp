@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 
 // It may be the library alone that is watched, with the sanitizer loaded in front of this program.
 std::size_t one_of(std::size_t n) noexcept {
-  constexpr std::size_t kOrdinarily = 3;
+  constexpr std::size_t kOrdinarily = 8;
   if (dlsym(RTLD_DEFAULT, "__asan_init") != nullptr) return n;
   return ::getenv("DAPPLE_TEST_ALL") != nullptr ? 1 : std::min(n, kOrdinarily);
 }

@@ -1,10 +1,9 @@
-#include <doctest/doctest.h>
-
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "dapple/dapple.h"
+#include "tests/check.h"
 #include "tests/support.h"
 
 using namespace dapple;

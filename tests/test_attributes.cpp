@@ -1,5 +1,4 @@
 // Attributes: kept, changed, lost with a note, and damaged.
-#include <doctest/doctest.h>
 
 #include <algorithm>
 #include <array>
@@ -16,6 +15,7 @@
 #include "lib/dbdf/hints.h"
 #include "lib/dbdf/object_hints.h"
 #include "lib/dbdf/write/block_writer.h"
+#include "tests/check.h"
 #include "tests/support.h"
 
 namespace dapple {

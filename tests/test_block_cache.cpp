@@ -1,5 +1,3 @@
-#include <doctest/doctest.h>
-
 #include <atomic>
 #include <memory>
 #include <stdexcept>
@@ -7,6 +5,7 @@
 #include <vector>
 
 #include "lib/cache/block_cache.h"
+#include "tests/check.h"
 
 using namespace dapple::detail;
 

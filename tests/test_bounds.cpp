@@ -1,6 +1,5 @@
 // Small files that speak of much: what they say is believed as far as the file can hold it, and
 // what nobody wrote is missed at once.
-#include <doctest/doctest.h>
 
 #include <cstring>
 #include <string>
@@ -8,6 +7,7 @@
 
 #include "dapple/dapple.h"
 #include "lib/io/hash.h"
+#include "tests/check.h"
 #include "tests/support.h"
 
 using namespace dapple;

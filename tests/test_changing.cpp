@@ -1,7 +1,6 @@
 // Files that somebody writes to, in place, while they are open: the library does not promise the
 // cells then, but it stays inside the file and inside the caller's memory, and what it does give is
 // what the file held.
-#include <doctest/doctest.h>
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -15,6 +14,7 @@
 #include "dapple/dapple.h"
 #include "lib/io/descriptor.h"
 #include "tests/samples.h"
+#include "tests/check.h"
 #include "tests/support.h"
 
 using namespace dapple;

@@ -1,5 +1,4 @@
 // Collections: members of a folder and of an archive, in place.
-#include <doctest/doctest.h>
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -23,6 +22,7 @@
 #include "lib/io/output_file.h"
 #include "lib/io/window_source.h"
 #include "tests/foreign/zip_image.h"
+#include "tests/check.h"
 #include "tests/support.h"
 
 namespace dapple {

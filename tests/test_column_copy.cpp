@@ -1,5 +1,4 @@
 // The copy by column beside a matrix: who may use it, and what is said of one that nobody may.
-#include <doctest/doctest.h>
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -14,6 +13,7 @@
 #include "dapple/dapple.h"
 #include "lib/dbdf/column_copy.h"
 #include "lib/dbdf/write/block_writer.h"
+#include "tests/check.h"
 #include "tests/columns.h"
 #include "tests/partition.h"
 #include "tests/samples.h"

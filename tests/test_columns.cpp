@@ -1,5 +1,3 @@
-#include <doctest/doctest.h>
-
 #include <string>
 #include <vector>
 
@@ -14,6 +12,7 @@
 #include "lib/io/hash.h"
 #include "lib/io/local/local_file.h"
 #include "lib/object/dictionary.h"
+#include "tests/check.h"
 #include "tests/support.h"
 
 using namespace dapple;

@@ -1,4 +1,3 @@
-#include <doctest/doctest.h>
 #include <zlib.h>
 #include <zstd.h>
 
@@ -6,6 +5,7 @@
 #include <vector>
 
 #include "dapple/dapple.h"
+#include "tests/check.h"
 #include "tests/support.h"
 
 using namespace dapple;

@@ -1,6 +1,5 @@
 // Products and statistics of whole objects, held against loops over single cells that the
 // reference reader found. Partitions of every shape, blocks of every kind and type.
-#include <doctest/doctest.h>
 
 #include <algorithm>
 #include <cmath>
@@ -10,6 +9,7 @@
 #include <vector>
 
 #include "dapple/dapple.h"
+#include "tests/check.h"
 #include "tests/compare.h"
 #include "tests/partition.h"
 #include "tests/reference.h"

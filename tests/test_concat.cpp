@@ -1,5 +1,3 @@
-#include <doctest/doctest.h>
-
 #include <bit>
 #include <cstring>
 #include <limits>
@@ -9,6 +7,7 @@
 
 #include "dapple/dapple.h"
 #include "lib/object/dictionary.h"
+#include "tests/check.h"
 #include "tests/support.h"
 
 using namespace dapple;

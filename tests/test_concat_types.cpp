@@ -1,10 +1,10 @@
 // Columns of different types that are put together: rounding, and labels alone.
-#include <doctest/doctest.h>
 
 #include <string>
 #include <vector>
 
 #include "dapple/dapple.h"
+#include "tests/check.h"
 #include "tests/support.h"
 
 using namespace dapple;

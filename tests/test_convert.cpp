@@ -1,14 +1,13 @@
 // convert and the table of formats: every cell of the output equals the oracle's.
 #include "dapple/convert.h"
 
-#include <doctest/doctest.h>
-
 #include <algorithm>
 #include <set>
 
 #include "dapple/open.h"
 #include "dapple/stats.h"
 #include "lib/catalog/formats.h"
+#include "tests/check.h"
 #include "tests/support.h"
 #include "tests/table.h"
 

@@ -1,8 +1,6 @@
 // The oracle computes in long double, which holds every value of every type exactly.
 #include "lib/cells/convert_cells.h"
 
-#include <doctest/doctest.h>
-
 #include <algorithm>
 #include <bit>
 #include <cfloat>
@@ -12,6 +10,8 @@
 #include <random>
 #include <string>
 #include <vector>
+
+#include "tests/check.h"
 
 using namespace dapple;
 using namespace dapple::detail;

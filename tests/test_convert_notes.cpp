@@ -1,5 +1,4 @@
 // What `convert` tells of what a target does not keep, and what it refuses to lose.
-#include <doctest/doctest.h>
 
 #include <memory>
 #include <optional>
@@ -8,6 +7,7 @@
 
 #include "dapple/dapple.h"
 #include "lib/object/dictionary.h"
+#include "tests/check.h"
 #include "tests/support.h"
 
 using namespace dapple;

@@ -1,6 +1,5 @@
 // Stored rows on their way into memory of any layout (lib/object/copy_rows.h), compared with a walk
 // over single cells.
-#include <doctest/doctest.h>
 
 #include <cstdint>
 #include <cstring>
@@ -8,6 +7,7 @@
 
 #include "lib/cells/convert_cells.h"
 #include "lib/object/copy_rows.h"
+#include "tests/check.h"
 #include "tests/support.h"
 
 using namespace dapple;

@@ -1,5 +1,4 @@
 // CRC-32C, by the processor and by a table, against the definition: one bit after the other.
-#include <doctest/doctest.h>
 
 #include <cstddef>
 #include <span>
@@ -7,6 +6,7 @@
 #include <vector>
 
 #include "lib/codec/crc32c.h"
+#include "tests/check.h"
 #include "tests/support.h"
 
 using namespace dapple;

@@ -1,12 +1,12 @@
 // Blocks as three arrays. That every kind, type and order gives the right cells is part of the
 // comparison with the reference reader (compare.cpp); here is what cells do not show.
-#include <doctest/doctest.h>
 
 #include <algorithm>
 #include <cstdint>
 #include <vector>
 
 #include "dapple/dapple.h"
+#include "tests/check.h"
 #include "tests/support.h"
 
 using namespace dapple;

@@ -1,5 +1,4 @@
 // Files cut at every byte: each block in front of the cut is saved as it was, and nothing else.
-#include <doctest/doctest.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -9,6 +8,7 @@
 #include "dapple/dapple.h"
 #include "lib/dbdf/walk.h"
 #include "lib/io/memory/memory_source.h"
+#include "tests/check.h"
 #include "tests/fuzz/memory_file.h"
 #include "tests/partition.h"
 #include "tests/reference.h"

@@ -1,5 +1,3 @@
-#include <doctest/doctest.h>
-
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -10,6 +8,7 @@
 #include <vector>
 
 #include "dapple/dapple.h"
+#include "tests/check.h"
 #include "tests/compare.h"
 #include "tests/fuzz/memory_file.h"
 #include "tests/samples.h"

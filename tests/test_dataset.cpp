@@ -1,5 +1,3 @@
-#include <doctest/doctest.h>
-
 #include <functional>
 #include <optional>
 #include <string>
@@ -7,6 +5,7 @@
 #include <vector>
 
 #include "dapple/dapple.h"
+#include "tests/check.h"
 #include "tests/support.h"
 #include "tests/table.h"
 

@@ -1,6 +1,5 @@
 // States of strangers, parts of others, and writers that sleep: never a wrong cell, never a lost
 // one.
-#include <doctest/doctest.h>
 
 #include <filesystem>
 #include <fstream>
@@ -16,6 +15,7 @@
 #include "lib/dbdf/header.h"
 #include "lib/dbdf/index_block.h"
 #include "lib/object/store.h"
+#include "tests/check.h"
 #include "tests/support.h"
 
 using namespace dapple;

@@ -1,5 +1,4 @@
 // Encoded blocks: whatever reads plain ones reads these, and nothing believes their headers.
-#include <doctest/doctest.h>
 
 #include <filesystem>
 #include <string>
@@ -12,6 +11,7 @@
 #include "dapple/verify.h"
 #include "lib/codec/codecs.h"
 #include "tests/encoded.h"
+#include "tests/check.h"
 #include "tests/support.h"
 
 using namespace dapple;

@@ -1,8 +1,7 @@
-#include <doctest/doctest.h>
-
 #include <string>
 
 #include "dapple/error.h"
+#include "tests/check.h"
 
 using namespace dapple;
 

@@ -1,6 +1,5 @@
 // Tiles that lie evenly in their file are found by their number once they were touched: the first
 // look and every later one must see the same cells, also where the file is even only in part.
-#include <doctest/doctest.h>
 
 #include <algorithm>
 #include <array>
@@ -9,6 +8,7 @@
 #include <vector>
 
 #include "dapple/dapple.h"
+#include "tests/check.h"
 #include "tests/support.h"
 
 using namespace dapple;

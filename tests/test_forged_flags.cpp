@@ -1,6 +1,5 @@
 // Flags, reserved bytes and tile shapes that lie under right hashes: whatever is asked, the answer
 // is an error or the truth, and `verify` tells.
-#include <doctest/doctest.h>
 
 #include <algorithm>
 #include <cmath>
@@ -11,6 +10,7 @@
 #include "dapple/dapple.h"
 #include "lib/base/bytes.h"
 #include "lib/object/dictionary.h"
+#include "tests/check.h"
 #include "tests/fuzz/sign.h"
 #include "tests/support.h"
 

@@ -1,10 +1,10 @@
 // Options of formats as text: who knows them, what they take, and what errors say.
-#include <doctest/doctest.h>
 
 #include <string>
 #include <vector>
 
 #include "dapple/dapple.h"
+#include "tests/check.h"
 #include "tests/support.h"
 
 using namespace dapple;

@@ -1,11 +1,11 @@
 // Statistics of frames, whose columns are not all plain numbers.
-#include <doctest/doctest.h>
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include "dapple/dapple.h"
+#include "tests/check.h"
 #include "tests/support.h"
 
 using namespace dapple;

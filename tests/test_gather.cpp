@@ -2,8 +2,6 @@
 // where rows are (lib/object/row_access.h).
 #include "dapple/gather.h"
 
-#include <doctest/doctest.h>
-
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -13,6 +11,7 @@
 
 #include "dapple/dapple.h"
 #include "lib/object/row_access.h"
+#include "tests/check.h"
 #include "tests/partition.h"
 #include "tests/samples.h"
 #include "tests/support.h"

@@ -1,5 +1,4 @@
 // Lists of columns (dapple/gather.h) and reads of few columns, with a copy by column and without.
-#include <doctest/doctest.h>
 
 #include <string>
 #include <utility>
@@ -7,6 +6,7 @@
 
 #include "dapple/dapple.h"
 #include "lib/object/store.h"
+#include "tests/check.h"
 #include "tests/columns.h"
 #include "tests/partition.h"
 #include "tests/samples.h"

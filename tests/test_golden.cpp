@@ -1,5 +1,4 @@
 // Files that earlier releases wrote (tests/golden/README.md).
-#include <doctest/doctest.h>
 #include <sys/stat.h>
 
 #include <filesystem>
@@ -13,6 +12,7 @@
 #include "dapple/verify.h"
 #include "lib/base/bytes.h"
 #include "lib/io/hash.h"
+#include "tests/check.h"
 #include "tests/fuzz/sign.h"
 #include "tests/support.h"
 

@@ -1,5 +1,4 @@
 // Groups of columns, and names of the columns of a matrix, when the file is damaged.
-#include <doctest/doctest.h>
 
 #include <string>
 #include <vector>
@@ -9,6 +8,7 @@
 #include "lib/dbdf/hints.h"
 #include "lib/dbdf/write/block_writer.h"
 #include "lib/object/dictionary.h"
+#include "tests/check.h"
 #include "tests/support.h"
 
 using namespace dapple;

@@ -1,5 +1,3 @@
-#include <doctest/doctest.h>
-
 #include <sys/wait.h>
 
 #include <chrono>
@@ -11,6 +9,7 @@
 
 #include "dapple/dapple.h"
 #include "tests/children.h"
+#include "tests/check.h"
 #include "tests/guarded_file.h"
 
 using namespace dapple;

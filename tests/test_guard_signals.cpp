@@ -1,5 +1,3 @@
-#include <doctest/doctest.h>
-
 #include <setjmp.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -9,6 +7,7 @@
 #include <optional>
 
 #include "dapple/dapple.h"
+#include "tests/check.h"
 #include "tests/children.h"
 #include "tests/guarded_file.h"
 

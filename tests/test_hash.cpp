@@ -1,10 +1,10 @@
 // What hashing leaves in registers.
-#include <doctest/doctest.h>
 
 #include <cstddef>
 #include <vector>
 
 #include "lib/io/hash.h"
+#include "tests/check.h"
 #include "tests/support.h"
 
 #ifdef __x86_64__

@@ -1,5 +1,4 @@
 // What opening needs, once more near the end of a file: one request for that end is enough.
-#include <doctest/doctest.h>
 
 #include <algorithm>
 #include <cstring>
@@ -15,6 +14,7 @@
 #include "lib/io/hash.h"
 #include "lib/io/ranged_source.h"
 #include "lib/object/make_object.h"
+#include "tests/check.h"
 #include "tests/support.h"
 
 using namespace dapple;

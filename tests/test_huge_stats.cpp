@@ -1,5 +1,4 @@
 // Statistics of values whose squares, or sums, are beyond f64, by every path, against long double.
-#include <doctest/doctest.h>
 
 #include <algorithm>
 #include <cmath>
@@ -9,6 +8,7 @@
 #include <vector>
 
 #include "dapple/dapple.h"
+#include "tests/check.h"
 #include "tests/support.h"
 
 using namespace dapple;

@@ -1,5 +1,3 @@
-#include <doctest/doctest.h>
-
 #include <algorithm>
 #include <limits>
 #include <string>
@@ -10,6 +8,7 @@
 #include "lib/io/local/local_file.h"
 #include "tests/fuzz/memory_file.h"
 #include "tests/partition.h"
+#include "tests/check.h"
 #include "tests/support.h"
 
 using namespace dapple;

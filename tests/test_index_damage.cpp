@@ -1,6 +1,5 @@
 // An index and a block of one file damaged together: what is left of the index must still protect
 // the block.
-#include <doctest/doctest.h>
 
 #include <algorithm>
 #include <cstring>
@@ -11,6 +10,7 @@
 
 #include "dapple/dapple.h"
 #include "tests/fuzz/memory_file.h"
+#include "tests/check.h"
 #include "tests/support.h"
 
 using namespace dapple;

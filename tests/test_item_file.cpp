@@ -1,5 +1,4 @@
 // Items of a file that are taken back while they are made (lib/dbdf/item_file.h).
-#include <doctest/doctest.h>
 
 #include <array>
 #include <cstddef>
@@ -12,6 +11,7 @@
 #include "lib/dbdf/write/item_file.h"
 #include "lib/io/hash.h"
 #include "tests/compare.h"
+#include "tests/check.h"
 #include "tests/support.h"
 
 using namespace dapple;

@@ -1,5 +1,4 @@
 // Sparse blocks that are larger than the caches, as arrays.
-#include <doctest/doctest.h>
 
 #include <algorithm>
 #include <array>
@@ -11,6 +10,7 @@
 
 #include "dapple/dapple.h"
 #include "lib/cells/stream_copy.h"
+#include "tests/check.h"
 #include "tests/support.h"
 
 using namespace dapple;

@@ -1,5 +1,4 @@
 // Reads so large that their output is written past the caches (lib/object/copy_rows.h).
-#include <doctest/doctest.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -9,6 +8,7 @@
 
 #include "dapple/dapple.h"
 #include "lib/cells/stream_copy.h"
+#include "tests/check.h"
 #include "tests/support.h"
 
 using namespace dapple;

@@ -1,6 +1,5 @@
 // Sparse blocks to enough cells that rows are made apart and written past the caches, and become
 // zeros again in one of two ways (lib/dbdf/sparse.cpp, lib/object/scattered_rows.h).
-#include <doctest/doctest.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -9,6 +8,7 @@
 
 #include "dapple/dapple.h"
 #include "lib/cells/stream_copy.h"
+#include "tests/check.h"
 #include "tests/support.h"
 
 using namespace dapple;

@@ -1,5 +1,4 @@
 // Indexes whose hashes are right and whose entries lead astray.
-#include <doctest/doctest.h>
 
 #include <algorithm>
 #include <cstring>
@@ -9,6 +8,7 @@
 #include "dapple/dapple.h"
 #include "lib/base/bytes.h"
 #include "lib/io/hash.h"
+#include "tests/check.h"
 #include "tests/fuzz/sign.h"
 #include "tests/support.h"
 

@@ -1,9 +1,8 @@
-#include <doctest/doctest.h>
-
 #include <cstring>
 #include <vector>
 
 #include "dapple/dapple.h"
+#include "tests/check.h"
 #include "tests/compare.h"
 #include "tests/fuzz/memory_file.h"
 #include "tests/samples.h"

@@ -1,11 +1,11 @@
 // What the columns of a frame mean, when the file is damaged.
-#include <doctest/doctest.h>
 
 #include <string>
 #include <vector>
 
 #include "dapple/dapple.h"
 #include "lib/base/bytes.h"
+#include "tests/check.h"
 #include "tests/support.h"
 
 using namespace dapple;

@@ -1,10 +1,10 @@
 // Objects opened from memory, and reading as a type that is known at run time.
-#include <doctest/doctest.h>
 
 #include <cstring>
 #include <vector>
 
 #include "dapple/open.h"
+#include "tests/check.h"
 #include "tests/support.h"
 
 using namespace dapple;

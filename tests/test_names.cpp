@@ -1,5 +1,4 @@
 // Names of rows and columns: kept, found, refused, and damaged. A std::map is the oracle.
-#include <doctest/doctest.h>
 
 #include <algorithm>
 #include <cstring>
@@ -21,6 +20,7 @@
 #include "lib/dbdf/header.h"
 #include "lib/dbdf/hints.h"
 #include "lib/dbdf/object_hints.h"
+#include "tests/check.h"
 #include "tests/fuzz/sign.h"
 #include "tests/support.h"
 

@@ -1,7 +1,6 @@
 // When memory runs out, at whichever allocation: what is written appears whole or not at all, what
 // is read can be read again, and nothing ends the program. A program of its own, since it brings
 // its own operator new.
-#include <doctest/doctest.h>
 
 #include <cstdint>
 #include <cstdlib>
@@ -14,6 +13,7 @@
 #include <vector>
 
 #include "dapple/dapple.h"
+#include "tests/check.h"
 #include "tests/support.h"
 
 namespace {

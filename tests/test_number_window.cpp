@@ -1,5 +1,4 @@
 // Plain numbers in text, found many at a time, against a look at each character.
-#include <doctest/doctest.h>
 
 #include <charconv>
 #include <cmath>
@@ -7,6 +6,7 @@
 #include <string>
 
 #include "lib/base/number_window.h"
+#include "tests/check.h"
 #include "tests/support.h"
 
 using namespace dapple;

@@ -1,5 +1,4 @@
 // Objects of many files, opened from a store of the caller's.
-#include <doctest/doctest.h>
 
 #include <cstring>
 #include <map>
@@ -10,6 +9,7 @@
 #include <vector>
 
 #include "dapple/dapple.h"
+#include "tests/check.h"
 #include "tests/support.h"
 
 using namespace dapple;

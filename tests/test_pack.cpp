@@ -1,6 +1,5 @@
 // Writing packed files: cells, statistics and meanings are those of the plain file, and writing it
 // again without packing gives every byte back.
-#include <doctest/doctest.h>
 
 #include <filesystem>
 #include <string>
@@ -12,6 +11,7 @@
 #include "dapple/stats.h"
 #include "dapple/verify.h"
 #include "lib/dbdf/header.h"
+#include "tests/check.h"
 #include "tests/support.h"
 
 using namespace dapple;

@@ -1,6 +1,5 @@
 // Packed payloads: what is encoded comes back bit for bit, in whole and in any part, from two
 // readers that share no code.
-#include <doctest/doctest.h>
 
 #include <algorithm>
 #include <limits>
@@ -9,6 +8,7 @@
 
 #include "lib/cells/convert_cells.h"
 #include "lib/codec/packed/packed_block.h"
+#include "tests/check.h"
 #include "tests/packed_reader.h"
 #include "tests/packed_samples.h"
 #include "tests/support.h"

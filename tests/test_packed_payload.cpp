@@ -1,6 +1,5 @@
 // The loops that unpack, one for each set of instructions; and packed payloads from strangers,
 // which decode or throw.
-#include <doctest/doctest.h>
 
 #include <limits>
 #include <string>
@@ -10,6 +9,7 @@
 #include "dapple/error.h"
 #include "lib/codec/packed/packed_block.h"
 #include "tests/packed_samples.h"
+#include "tests/check.h"
 #include "tests/support.h"
 
 namespace dapple::test::packing {

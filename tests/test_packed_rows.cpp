@@ -1,6 +1,5 @@
 // Rows of packed blocks, which are decoded without the others: every way to them gives what the
 // plain file gives, bit for bit, and none of them keeps whole blocks.
-#include <doctest/doctest.h>
 
 #include <filesystem>
 #include <string>
@@ -14,6 +13,7 @@
 #include "dapple/where.h"
 #include "lib/cache/block_cache.h"
 #include "lib/cells/convert_cells.h"
+#include "tests/check.h"
 #include "tests/encoded.h"
 #include "tests/samples.h"
 

@@ -1,6 +1,5 @@
 #include "lib/base/parallel.h"
 
-#include <doctest/doctest.h>
 #include <unistd.h>
 
 #include <oneapi/tbb/task_group.h>
@@ -14,6 +13,7 @@
 #include <vector>
 
 #include "lib/base/at_once.h"
+#include "tests/check.h"
 #include "tests/children.h"
 
 using namespace dapple::detail;

@@ -1,5 +1,3 @@
-#include <doctest/doctest.h>
-
 #include <cmath>
 #include <fstream>
 #include <limits>
@@ -11,6 +9,7 @@
 #include "apps/viewer/pyramid.h"
 #include "dapple/open.h"
 #include "dapple/writer.h"
+#include "tests/check.h"
 #include "tests/fuzz/memory_file.h"
 #include "tests/partition.h"
 #include "tests/samples.h"

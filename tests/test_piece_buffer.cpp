@@ -1,5 +1,4 @@
 // Gathering bytes on their way to a file (lib/piece_buffer.h).
-#include <doctest/doctest.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -8,6 +7,7 @@
 #include <vector>
 
 #include "lib/io/piece_buffer.h"
+#include "tests/check.h"
 #include "tests/support.h"
 
 using namespace dapple;

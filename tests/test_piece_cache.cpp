@@ -1,6 +1,5 @@
 // Pieces of far objects that are kept on this machine: what is read is what was written, or
 // nothing.
-#include <doctest/doctest.h>
 
 #include <sys/stat.h>
 
@@ -15,6 +14,7 @@
 
 #include "dapple/error.h"
 #include "lib/io/piece_cache.h"
+#include "tests/check.h"
 #include "tests/support.h"
 
 using dapple::detail::CacheFolder;

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "dapple/dapple.h"
-#include "doctest/doctest.h"
 #include "lib/dbdf/write/open_tiles.h"
+#include "tests/check.h"
 #include "tests/compare.h"
 #include "tests/support.h"
 

@@ -1,5 +1,4 @@
 // Objects opened from what the caller reads in ranges, and readers that fail in every way.
-#include <doctest/doctest.h>
 
 #include <atomic>
 #include <cstring>
@@ -12,6 +11,7 @@
 #include "dapple/open.h"
 #include "dapple/range_reader.h"
 #include "dapple/writer.h"
+#include "tests/check.h"
 #include "tests/support.h"
 
 using namespace dapple;

@@ -1,11 +1,11 @@
 // Which parts of something are there: as a set of single numbers says.
-#include <doctest/doctest.h>
 
 #include <cstdint>
 #include <random>
 #include <set>
 
 #include "lib/io/range_set.h"
+#include "tests/check.h"
 
 using dapple::Range;
 using dapple::detail::RangeSet;

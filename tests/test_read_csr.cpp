@@ -1,6 +1,5 @@
 // Regions as three arrays: whatever blocks lie in them, the arrays hold what reading the cells
 // gives, sorted, without positive zeros. The oracle is `read`, cell by cell.
-#include <doctest/doctest.h>
 
 #include <algorithm>
 #include <cmath>
@@ -11,6 +10,7 @@
 #include <vector>
 
 #include "dapple/dapple.h"
+#include "tests/check.h"
 #include "tests/support.h"
 
 using namespace dapple;

@@ -1,5 +1,4 @@
-#include <doctest/doctest.h>
-
+#include "tests/check.h"
 #include "tests/reference.h"
 #include "tests/support.h"
 

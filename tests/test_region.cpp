@@ -1,8 +1,7 @@
-#include <doctest/doctest.h>
-
 #include <limits>
 
 #include "dapple/region.h"
+#include "tests/check.h"
 #include "tests/support.h"
 
 using namespace dapple;

@@ -1,6 +1,5 @@
 // How much of a file is fetched. The counts hold in the mode without maps (tests/modes); the
 // answers in every one.
-#include <doctest/doctest.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -14,6 +13,7 @@
 #include "dapple/where_rows.h"
 #include "dapple/writer.h"
 #include "lib/object/store.h"
+#include "tests/check.h"
 #include "tests/modes/ranged_file.h"
 #include "tests/support.h"
 

@@ -1,5 +1,3 @@
-#include <doctest/doctest.h>
-
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -23,6 +21,7 @@
 #include "lib/io/local/memory_limit.h"
 #include "lib/io/local/residency.h"
 #include "lib/object/make_object.h"
+#include "tests/check.h"
 #include "tests/support.h"
 
 using namespace dapple;

@@ -1,5 +1,4 @@
 // The row counts of CSR blocks that a file stores (lib/dbdf/FORMAT.md, "Row directory").
-#include <doctest/doctest.h>
 
 #include <algorithm>
 #include <vector>
@@ -11,6 +10,7 @@
 #include "lib/io/hash.h"
 #include "lib/io/local/local_file.h"
 #include "lib/object/row_access.h"
+#include "tests/check.h"
 #include "tests/support.h"
 
 namespace {

@@ -1,8 +1,6 @@
 // Rows streamed from blocks of every kind, type and partition, against the same cells read densely.
 #include "lib/rows/row_stream.h"
 
-#include <doctest/doctest.h>
-
 #include <algorithm>
 #include <bit>
 #include <optional>
@@ -11,6 +9,7 @@
 #include "dapple/open.h"
 #include "lib/base/parallel.h"
 #include "lib/cells/convert_cells.h"
+#include "tests/check.h"
 #include "tests/samples.h"
 #include "tests/support.h"
 

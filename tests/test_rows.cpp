@@ -1,14 +1,13 @@
 // Rows as a range (dapple/rows.h), against the cells that a read gives.
 #include "dapple/rows.h"
 
-#include <doctest/doctest.h>
-
 #include <algorithm>
 #include <iterator>
 #include <ranges>
 #include <vector>
 
 #include "dapple/matrix.h"
+#include "tests/check.h"
 #include "tests/partition.h"
 #include "tests/samples.h"
 #include "tests/support.h"

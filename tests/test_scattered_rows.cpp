@@ -1,6 +1,5 @@
 // Few stored cells and zeros around them (lib/object/scattered_rows.h), compared with an array that
 // is set to zero and stored to.
-#include <doctest/doctest.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -9,6 +8,7 @@
 #include <vector>
 
 #include "lib/cells/stream_copy.h"
+#include "tests/check.h"
 #include "lib/dbdf/read/scattered_rows.h"
 
 using namespace dapple;

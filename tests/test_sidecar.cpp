@@ -1,4 +1,3 @@
-#include <doctest/doctest.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 
@@ -12,6 +11,7 @@
 
 #include "dapple/dapple.h"
 #include "lib/io/descriptor.h"
+#include "tests/check.h"
 #include "tests/compare.h"
 #include "tests/partition.h"
 #include "tests/samples.h"

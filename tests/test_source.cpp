@@ -1,14 +1,13 @@
 // Source against a table of bits in memory and loops over its cells.
 #include "lib/compute/source.h"
 
-#include <doctest/doctest.h>
-
 #include <algorithm>
 #include <cmath>
 #include <map>
 #include <numeric>
 
 #include "lib/cells/convert_cells.h"
+#include "tests/check.h"
 #include "tests/support.h"
 #include "tests/table.h"
 

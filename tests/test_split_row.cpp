@@ -1,5 +1,4 @@
 // Rows of entries taken apart, against a loop over them.
-#include <doctest/doctest.h>
 
 #include <algorithm>
 #include <cstring>
@@ -9,6 +8,7 @@
 
 #include "lib/cells/convert_cells.h"
 #include "lib/layout/csr_rows.h"
+#include "tests/check.h"
 #include "tests/support.h"
 
 using namespace dapple;

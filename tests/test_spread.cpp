@@ -1,6 +1,5 @@
 // Variances of cells that are far from zero, however they are stored and added, against sums in
 // quadruple precision.
-#include <doctest/doctest.h>
 
 #include <algorithm>
 #include <array>
@@ -16,6 +15,7 @@
 #include "lib/base/bytes.h"
 #include "lib/compute/totals.h"
 #include "tests/fuzz/sign.h"
+#include "tests/check.h"
 #include "tests/support.h"
 
 using namespace dapple;

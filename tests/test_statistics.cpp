@@ -1,5 +1,4 @@
 // The statistics of blocks that a file has of itself, or beside it.
-#include <doctest/doctest.h>
 
 #include <algorithm>
 #include <cmath>
@@ -13,6 +12,7 @@
 #include "lib/io/hash.h"
 #include "lib/io/local/local_file.h"
 #include "lib/object/store.h"
+#include "tests/check.h"
 #include "tests/support.h"
 
 namespace {

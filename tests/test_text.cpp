@@ -1,8 +1,6 @@
 // The oracles are std::to_chars for writing and strtod for reading, both without fast paths.
 #include "lib/base/text.h"
 
-#include <doctest/doctest.h>
-
 #include <algorithm>
 #include <bit>
 #include <clocale>
@@ -14,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/check.h"
 #include "tests/support.h"
 
 using namespace dapple;

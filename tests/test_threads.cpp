@@ -1,5 +1,3 @@
-#include <doctest/doctest.h>
-
 #include <atomic>
 #include <filesystem>
 #include <optional>
@@ -7,6 +5,7 @@
 #include <vector>
 
 #include "dapple/dapple.h"
+#include "tests/check.h"
 #include "tests/fuzz/memory_file.h"
 #include "tests/samples.h"
 #include "tests/support.h"

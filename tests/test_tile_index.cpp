@@ -1,6 +1,5 @@
 // The index of tiles of one type and shape: what it lists, a flag of old versions (FORMAT.md, "Bit
 // 1"), and damage to any of its bits.
-#include <doctest/doctest.h>
 
 #include <algorithm>
 #include <array>
@@ -14,6 +13,7 @@
 #include "dapple/dapple.h"
 #include "lib/base/bytes.h"
 #include "lib/io/hash.h"
+#include "tests/check.h"
 #include "tests/compare.h"
 #include "tests/support.h"
 

@@ -1,5 +1,4 @@
 // Tiles as the caller's type, whatever they are stored as: compared with the reference reader.
-#include <doctest/doctest.h>
 
 #include <array>
 #include <cstdint>
@@ -8,6 +7,7 @@
 #include <vector>
 
 #include "dapple/dapple.h"
+#include "tests/check.h"
 #include "tests/fuzz/memory_file.h"
 #include "tests/reference.h"
 #include "tests/samples.h"

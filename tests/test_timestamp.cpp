@@ -1,10 +1,9 @@
-#include <doctest/doctest.h>
-
 #include <chrono>
 #include <limits>
 #include <string>
 
 #include "lib/base/timestamp.h"
+#include "tests/check.h"
 
 using namespace dapple;
 using namespace dapple::detail;

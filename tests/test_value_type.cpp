@@ -1,9 +1,8 @@
-#include <doctest/doctest.h>
-
 #include <string>
 #include <vector>
 
 #include "dapple/value_type.h"
+#include "tests/check.h"
 #include "tests/reference.h"
 #include "tests/support.h"
 

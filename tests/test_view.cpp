@@ -1,10 +1,9 @@
-#include <doctest/doctest.h>
-
 #include <algorithm>
 #include <ranges>
 #include <vector>
 
 #include "dapple/view.h"
+#include "tests/check.h"
 #include "tests/support.h"
 
 using namespace dapple;

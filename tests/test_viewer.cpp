@@ -1,5 +1,3 @@
-#include <doctest/doctest.h>
-
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -9,6 +7,7 @@
 #include "apps/viewer/resources.h"
 #include "apps/viewer/tile_bytes.h"
 #include "dapple/open.h"
+#include "tests/check.h"
 #include "tests/partition.h"
 #include "tests/support.h"
 

@@ -1,6 +1,5 @@
 // Searches of the columns of frames, held against loops over what their cells read like: columns of
 // every type and meaning, some cells missing, in blocks of every shape and kind.
-#include <doctest/doctest.h>
 
 #include <algorithm>
 #include <functional>
@@ -9,6 +8,7 @@
 #include <vector>
 
 #include "dapple/dapple.h"
+#include "tests/check.h"
 #include "tests/every_column.h"
 #include "tests/partition.h"
 #include "tests/random_search.h"

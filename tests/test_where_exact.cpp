@@ -1,6 +1,5 @@
 // Searches that depend on how a file stores its cells: text whose columns are no f64, entries in
 // any order, numbers that stand for nothing.
-#include <doctest/doctest.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -10,6 +9,7 @@
 #include "dapple/dapple.h"
 #include "lib/base/bytes.h"
 #include "lib/object/dictionary.h"
+#include "tests/check.h"
 #include "tests/support.h"
 
 using namespace dapple;

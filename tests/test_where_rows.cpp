@@ -1,6 +1,5 @@
 // Searches of rows by several columns: and, or, not, held against loops by SQL's rules; and the
 // text that conditions are read from.
-#include <doctest/doctest.h>
 
 #include <algorithm>
 #include <array>
@@ -9,6 +8,7 @@
 #include <vector>
 
 #include "dapple/dapple.h"
+#include "tests/check.h"
 #include "tests/every_column.h"
 #include "tests/random_search.h"
 #include "tests/support.h"

@@ -1,5 +1,4 @@
 // Ordered categories that are put together.
-#include <doctest/doctest.h>
 
 #include <memory>
 #include <string>
@@ -7,6 +6,7 @@
 
 #include "dapple/dapple.h"
 #include "lib/object/dictionary.h"
+#include "tests/check.h"
 #include "tests/support.h"
 
 using namespace dapple;

@@ -3,7 +3,7 @@
 #include <string_view>
 
 #include "dapple/dapple.h"
-#include "doctest/doctest.h"
+#include "tests/check.h"
 #include "tests/support.h"
 
 using namespace dapple;

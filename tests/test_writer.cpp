@@ -1,5 +1,4 @@
 // The bytes of what is written, and that all of it reads back.
-#include <doctest/doctest.h>
 
 #include <array>
 #include <cstdint>
@@ -10,6 +9,7 @@
 #include "dapple/dapple.h"
 #include "tests/compare.h"
 #include "tests/partition.h"
+#include "tests/check.h"
 #include "tests/support.h"
 
 using namespace dapple;

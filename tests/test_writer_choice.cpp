@@ -1,5 +1,4 @@
 // Which kind and value type a block takes.
-#include <doctest/doctest.h>
 
 #include <algorithm>
 #include <array>
@@ -11,6 +10,7 @@
 #include <vector>
 
 #include "dapple/dapple.h"
+#include "tests/check.h"
 #include "tests/compare.h"
 #include "tests/partition.h"
 #include "tests/reference.h"

@@ -1,5 +1,4 @@
 // What a writer refuses, and when and where its file appears.
-#include <doctest/doctest.h>
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -12,6 +11,7 @@
 
 #include "dapple/dapple.h"
 #include "tests/compare.h"
+#include "tests/check.h"
 #include "tests/support.h"
 
 using namespace dapple;

@@ -1,5 +1,4 @@
 // Blocks that are put as sparse rows or entries.
-#include <doctest/doctest.h>
 
 #include <cmath>
 #include <cstdint>
@@ -7,6 +6,7 @@
 #include <vector>
 
 #include "dapple/dapple.h"
+#include "tests/check.h"
 #include "tests/compare.h"
 #include "tests/support.h"
 

@@ -5,6 +5,8 @@ const { chromium } = await import(process.env.PLAYWRIGHT);
 export const [, , dapple, folder] = process.argv;
 /** The page for files at any address. */
 export const viewer = new URL("../viewer/view.html", `file://${dapple}`).pathname;
+/** Whether every case is tried, as the soak suite does; ordinarily kinds of page take turns. */
+export const everything = Boolean(process.env.DAPPLE_TEST_ALL);
 /** Keeps a picture of a page for somebody to look at, where DAPPLE_SHOTS names a folder. */
 export async function shot(page, name) {
   if (process.env.DAPPLE_SHOTS) await page.screenshot({path: `${process.env.DAPPLE_SHOTS}/${name}.png`});

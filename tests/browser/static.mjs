@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 import { readFileSync, statSync } from "node:fs";
 import { hugeObject, valueOfTile } from "../js/huge.mjs";
 import { bytesObject, serveRanges } from "../js/server.mjs";
-import { browser, dapple, folder, goTo, ready, same, shot, test, viewer } from "./common.mjs";
+import { browser, dapple, everything, folder, goTo, ready, same, shot, test, viewer } from "./common.mjs";
 
 const html = readFileSync(viewer, "utf8"), files = {"view.html": html};
 const CORS = {"Access-Control-Allow-Origin": "*", "Access-Control-Expose-Headers": "Content-Range, ETag"};
@@ -40,7 +40,8 @@ await test("static: a first picture of 107 GB in three requests and a megabyte",
 
 const CELLS = {types: [[0, 5], [18, 11], [7, 35]], mixed: [[1, 1], [2, 1], [1, 0]], gaps: [[999, 10], [5, 2000], [2999, 4999]],
   nan: [[29, 29]], wide: [[0, 9973]], tall: [[5, 0]], thirds: [[7, 3]]};
-for (const [name, cells] of Object.entries(CELLS)) {
+for (const [i, [name, cells]] of Object.entries(CELLS).entries()) {
+  if (!everything && i % 2 !== 0) continue;
   const object = bytesObject(readFileSync(`${folder}/${name}.dbdf`));
   await test(`static: ${name}, as the page of a server has it`, () => open(object, async (page, log, complaints) => {
     await ready(page);

@@ -2,7 +2,7 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { bytesObject, serveRanges } from "../js/server.mjs";
-import { browser, dapple, ended, folder, goTo, ready, same, serve, shot, test, viewer } from "./common.mjs";
+import { browser, dapple, ended, everything, folder, goTo, ready, same, serve, shot, test, viewer } from "./common.mjs";
 
 const ROWS = 3000, CITIES = ["Oslo", "Bergen", "Graz"];
 /** Row i as fields of CSV; some are missing. */
@@ -31,12 +31,13 @@ async function sameRows(page, numbers) {
 const from = (first) => Array.from({length: 100}, (_, k) => first + k);
 
 /** Runs on the page of a server, on one by itself, and on one that reads the file at its address. */
-async function onPages(run, settings = {}, path = file) {
+async function onPages(run, settings = {}, path = file, kinds = ["served", "whole", "remote"]) {
   const {child, address} = await serve(path), whole = `${folder}/table.html`;
   const remote = await serveRanges(bytesObject(readFileSync(path)), {files: {"view.html": readFileSync(viewer, "utf8")}, name: "t.dbdf"});
   execFileSync(dapple, ["view", path, "-o", whole, "-q", "--force"]);
   try {
     for (const [kind, url] of Object.entries({served: address, whole: `file://${whole}`, remote: `${remote.base}view.html?x=t.dbdf`})) {
+      if (!kinds.includes(kind)) continue;
       const page = await browser.newPage({viewport: {width: 1440, height: 700}, ...settings}), complaints = [];
       page.on("console", (message) => { if (!message.text().includes("willReadFrequently")) complaints.push(message.text()); });
       page.on("pageerror", (error) => complaints.push(error.stack));
@@ -159,5 +160,5 @@ for (const [name, settings] of Object.entries(LOOKS)) {
     await page.waitForTimeout(100);
     await ready(page);
     await shot(page, `${name}-picture-${kind}`);
-  }, settings));
+  }, settings, file, everything ? undefined : ["whole"]));
 }

@@ -6,9 +6,8 @@
 #include <filesystem>
 #include <vector>
 
-#include <doctest/doctest.h>
-
 #include "dapple/dapple_c.h"
+#include "tests/check.h"
 #include "tests/support.h"
 
 namespace dapple::test::c {

@@ -1,5 +1,4 @@
 // Opening through the C functions, and everything that can be wrong with what they are given.
-#include <doctest/doctest.h>
 
 #include <cmath>
 #include <cstring>
@@ -11,6 +10,7 @@
 #include "dapple/arrow_abi.h"
 #include "dapple/dapple_c.h"
 #include "tests/c/support.h"
+#include "tests/check.h"
 
 namespace dapple::test::c {
 

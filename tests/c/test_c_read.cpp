@@ -1,5 +1,4 @@
 // Cells, columns, statistics and searches through the C functions.
-#include <doctest/doctest.h>
 
 #include <string>
 #include <vector>
@@ -7,6 +6,7 @@
 #include "dapple/arrow_abi.h"
 #include "dapple/dapple_c.h"
 #include "tests/c/support.h"
+#include "tests/check.h"
 
 namespace dapple::test::c {
 

@@ -1,5 +1,4 @@
 // Writing through the C functions.
-#include <doctest/doctest.h>
 
 #include <cstring>
 #include <string>
@@ -8,6 +7,7 @@
 #include "dapple/dapple.h"
 #include "dapple/dapple_c.h"
 #include "tests/c/support.h"
+#include "tests/check.h"
 
 namespace dapple::test::c {
 

@@ -1,5 +1,4 @@
 // BTables read and written: real ones, and built ones of every shape.
-#include <doctest/doctest.h>
 
 #include <algorithm>
 #include <bit>
@@ -16,6 +15,7 @@
 #include "dapple/dapple.h"
 #include "lib/base/bytes.h"
 #include "lib/base/utf16.h"
+#include "tests/check.h"
 #include "tests/foreign/btable_image.h"
 #include "tests/foreign/cells_text.h"
 #include "tests/support.h"

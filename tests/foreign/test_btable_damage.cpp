@@ -1,5 +1,4 @@
 // Damaged BTables: each wrong field gives one error that names its byte.
-#include <doctest/doctest.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -12,6 +11,7 @@
 
 #include "dapple/dapple.h"
 #include "lib/base/bytes.h"
+#include "tests/check.h"
 #include "tests/foreign/btable_image.h"
 #include "tests/support.h"
 

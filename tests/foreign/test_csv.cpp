@@ -1,5 +1,4 @@
 // Delimited text as it is read: its lines, fields, header and shape.
-#include <doctest/doctest.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -8,6 +7,7 @@
 #include <vector>
 
 #include "dapple/dapple.h"
+#include "tests/check.h"
 #include "tests/foreign/csv_text.h"
 #include "tests/support.h"
 

@@ -1,6 +1,5 @@
 // How delimited text may be written otherwise: comments, lines before the table, decimal commas,
 // lines that end in a carriage return.
-#include <doctest/doctest.h>
 
 #include <cmath>
 #include <string>
@@ -8,6 +7,7 @@
 #include <vector>
 
 #include "dapple/dapple.h"
+#include "tests/check.h"
 #include "tests/foreign/csv_text.h"
 #include "tests/support.h"
 

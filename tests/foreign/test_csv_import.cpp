@@ -1,5 +1,4 @@
 // Delimited text is parsed once, whatever comes up in it, and only as far as somebody asks.
-#include <doctest/doctest.h>
 
 #include <bit>
 #include <cstdint>
@@ -11,6 +10,7 @@
 #include "dapple/dapple.h"
 #include "lib/foreign/csv/csv.h"
 #include "lib/io/memory/memory_source.h"
+#include "tests/check.h"
 #include "tests/foreign/csv_text.h"
 #include "tests/support.h"
 

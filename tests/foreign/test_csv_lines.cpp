@@ -1,12 +1,12 @@
 // Lines of delimited text that are no rows, and rows that have not as many fields as there are
 // labels.
-#include <doctest/doctest.h>
 
 #include <string>
 #include <variant>
 #include <vector>
 
 #include "dapple/dapple.h"
+#include "tests/check.h"
 #include "tests/foreign/csv_text.h"
 #include "tests/support.h"
 

@@ -1,5 +1,3 @@
-#include <doctest/doctest.h>
-
 #include <bit>
 #include <string>
 #include <vector>
@@ -8,6 +6,7 @@
 #include "dapple/frame.h"
 #include "dapple/matrix.h"
 #include "dapple/open.h"
+#include "tests/check.h"
 #include "tests/support.h"
 
 using namespace dapple;

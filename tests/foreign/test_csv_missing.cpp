@@ -1,5 +1,4 @@
 // Missing values of delimited text: in columns of large integers, and those that the caller names.
-#include <doctest/doctest.h>
 
 #include <bit>
 #include <cmath>
@@ -8,6 +7,7 @@
 #include <vector>
 
 #include "lib/base/bytes.h"
+#include "tests/check.h"
 #include "tests/foreign/csv_text.h"
 
 using namespace dapple;

@@ -1,10 +1,10 @@
 // What quotes around fields mean: words, missing cells, or nothing at all.
-#include <doctest/doctest.h>
 
 #include <string>
 #include <tuple>
 
 #include "dapple/dapple.h"
+#include "tests/check.h"
 #include "tests/foreign/csv_text.h"
 #include "tests/support.h"
 

@@ -1,5 +1,4 @@
 // FILE.csv.dpx: what was parsed of a text is kept, and never believed of another state of it.
-#include <doctest/doctest.h>
 
 #include <cstdint>
 #include <filesystem>
@@ -10,6 +9,7 @@
 #include <vector>
 
 #include "dapple/dapple.h"
+#include "tests/check.h"
 #include "tests/foreign/csv_text.h"
 #include "tests/guarded_file.h"
 #include "tests/support.h"

@@ -1,10 +1,10 @@
 // Text of several megabytes, scanned by one thread and by several: the same is found.
-#include <doctest/doctest.h>
 
 #include <string>
 #include <vector>
 
 #include "dapple/dapple.h"
+#include "tests/check.h"
 #include "tests/foreign/csv_text.h"
 #include "tests/support.h"
 

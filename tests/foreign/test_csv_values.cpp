@@ -1,5 +1,4 @@
 // The values of delimited text: which type they get, and that none is changed unasked.
-#include <doctest/doctest.h>
 
 #include <bit>
 #include <cmath>
@@ -12,6 +11,7 @@
 #include <vector>
 
 #include "dapple/dapple.h"
+#include "tests/check.h"
 #include "tests/foreign/csv_text.h"
 #include "tests/support.h"
 

@@ -1,10 +1,10 @@
 // Columns of words that repeat: short ones are remembered, longer and escaped ones are looked up.
-#include <doctest/doctest.h>
 
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "tests/check.h"
 #include "tests/foreign/csv_text.h"
 
 using namespace dapple;

@@ -1,5 +1,4 @@
 // What is written, byte for byte; and random tables both ways.
-#include <doctest/doctest.h>
 
 #include <algorithm>
 #include <cmath>
@@ -8,6 +7,7 @@
 #include <vector>
 
 #include "dapple/dapple.h"
+#include "tests/check.h"
 #include "tests/support.h"
 #include "tests/table.h"
 

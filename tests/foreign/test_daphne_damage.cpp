@@ -1,6 +1,5 @@
 // Damaged files of the DAPHNE runtime: each wrong field gives one error that names its byte, and
 // no change of any byte gives anything but an answer or an Error.
-#include <doctest/doctest.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -8,6 +7,7 @@
 #include <vector>
 
 #include "dapple/dapple.h"
+#include "tests/check.h"
 #include "tests/foreign/cells_text.h"
 #include "tests/foreign/daphne_image.h"
 #include "tests/foreign/daphne_objects.h"

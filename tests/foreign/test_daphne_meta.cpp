@@ -1,9 +1,8 @@
 #include "lib/foreign/meta/daphne_meta.h"
 
-#include <doctest/doctest.h>
-
 #include <string>
 
+#include "tests/check.h"
 #include "tests/support.h"
 
 using namespace dapple;

@@ -1,6 +1,5 @@
 // Which files are taken for the published format, which for the DAPHNE runtime's, and which for
 // neither until one is named.
-#include <doctest/doctest.h>
 
 #include <cstdint>
 #include <string>
@@ -9,6 +8,7 @@
 #include <vector>
 
 #include "dapple/dapple.h"
+#include "tests/check.h"
 #include "tests/foreign/cells_text.h"
 #include "tests/foreign/daphne_image.h"
 #include "tests/foreign/daphne_objects.h"

@@ -1,5 +1,4 @@
 // Writing files of the DAPHNE runtime and their .meta: exact bytes, and everything read back.
-#include <doctest/doctest.h>
 
 #include <cstdint>
 #include <filesystem>
@@ -9,6 +8,7 @@
 #include <vector>
 
 #include "dapple/dapple.h"
+#include "tests/check.h"
 #include "tests/foreign/cells_text.h"
 #include "tests/foreign/daphne_image.h"
 #include "tests/foreign/daphne_objects.h"

@@ -1,6 +1,5 @@
 // Futhark streams: values found, chosen, and opened in place. The rules for numbers as text are
 // tested in test_futhark_typed.cpp and test_futhark_untyped.cpp.
-#include <doctest/doctest.h>
 #include <unistd.h>
 
 #include <bit>
@@ -10,6 +9,7 @@
 #include <vector>
 
 #include "dapple/dapple.h"
+#include "tests/check.h"
 #include "tests/foreign/cells_text.h"
 #include "tests/foreign/futhark_values.h"
 #include "tests/support.h"

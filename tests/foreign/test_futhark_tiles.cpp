@@ -1,10 +1,10 @@
 // Long Futhark texts, which are cut into tiles: any region must read as if they were not.
-#include <doctest/doctest.h>
 
 #include <string>
 #include <vector>
 
 #include "dapple/dapple.h"
+#include "tests/check.h"
 #include "tests/foreign/futhark_values.h"
 #include "tests/support.h"
 

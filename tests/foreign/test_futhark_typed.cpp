@@ -1,5 +1,4 @@
 // Futhark text as compiled programs read it. The oracle for numbers is what they use: scanf.
-#include <doctest/doctest.h>
 
 #include <algorithm>
 #include <cinttypes>
@@ -13,6 +12,7 @@
 #include <vector>
 
 #include "dapple/dapple.h"
+#include "tests/check.h"
 #include "tests/foreign/futhark_values.h"
 #include "tests/support.h"
 

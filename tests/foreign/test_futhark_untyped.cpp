@@ -1,5 +1,4 @@
 // Futhark text as `futhark dataset` reads it.
-#include <doctest/doctest.h>
 
 #include <bit>
 #include <cmath>
@@ -9,6 +8,7 @@
 #include <vector>
 
 #include "dapple/dapple.h"
+#include "tests/check.h"
 #include "tests/foreign/futhark_values.h"
 #include "tests/support.h"
 

@@ -1,5 +1,4 @@
 // Futhark values written: exact bytes, and everything read back.
-#include <doctest/doctest.h>
 
 #include <bit>
 #include <cmath>
@@ -8,6 +7,7 @@
 #include <vector>
 
 #include "dapple/dapple.h"
+#include "tests/check.h"
 #include "tests/foreign/futhark_values.h"
 #include "tests/support.h"
 

@@ -1,5 +1,4 @@
 // Dense data sets of HDF5 files, against the array that they were written from.
-#include <doctest/doctest.h>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <unistd.h>
@@ -10,6 +9,7 @@
 #include <vector>
 
 #include "dapple/dapple.h"
+#include "tests/check.h"
 #include "tests/foreign/hdf5_writer.h"
 #include "tests/support.h"
 

@@ -1,11 +1,11 @@
 // Attributes of HDF5 objects, and the names that anndata's tables give.
-#include <doctest/doctest.h>
 
 #include <cmath>
 #include <string>
 #include <vector>
 
 #include "dapple/dapple.h"
+#include "tests/check.h"
 #include "tests/foreign/hdf5_writer.h"
 #include "tests/support.h"
 

@@ -1,5 +1,4 @@
 // What HDF5 files hold that is no matrix, or one of other cells than numbers.
-#include <doctest/doctest.h>
 
 #include <bit>
 #include <cmath>
@@ -8,6 +7,7 @@
 #include <vector>
 
 #include "dapple/dapple.h"
+#include "tests/check.h"
 #include "tests/foreign/hdf5_writer.h"
 #include "tests/support.h"
 

@@ -1,11 +1,11 @@
 // Sparse groups of HDF5 files, as anndata and Cell Ranger write them, sound and damaged.
-#include <doctest/doctest.h>
 
 #include <algorithm>
 #include <string>
 #include <vector>
 
 #include "dapple/dapple.h"
+#include "tests/check.h"
 #include "tests/foreign/hdf5_writer.h"
 #include "tests/support.h"
 

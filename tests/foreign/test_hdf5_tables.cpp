@@ -1,12 +1,12 @@
 // Tables of anndata in HDF5 files: those that its releases wrote (tests/golden/make_anndata.py),
 // and damaged ones.
-#include <doctest/doctest.h>
 
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "dapple/dapple.h"
+#include "tests/check.h"
 #include "tests/foreign/hdf5_writer.h"
 #include "tests/support.h"
 

@@ -1,5 +1,4 @@
 // Reading ML.NET files: every codec, version and compression, against what was put into them.
-#include <doctest/doctest.h>
 
 #include <algorithm>
 #include <cmath>
@@ -10,6 +9,7 @@
 #include <vector>
 
 #include "dapple/dapple.h"
+#include "tests/check.h"
 #include "tests/foreign/idv_image.h"
 #include "tests/support.h"
 

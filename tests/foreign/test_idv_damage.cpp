@@ -1,5 +1,4 @@
 // Damaged ML.NET files: each wrong field gives one error that names its byte.
-#include <doctest/doctest.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -11,6 +10,7 @@
 
 #include "dapple/dapple.h"
 #include "lib/foreign/idv/idv_encode.h"
+#include "tests/check.h"
 #include "tests/foreign/idv_errors.h"
 #include "tests/foreign/idv_image.h"
 

@@ -1,12 +1,12 @@
 // A small ML.NET file with a bit of everything: no cut and no change of any byte gives anything but
 // an answer or an Error, and verify finds what opening does not see.
-#include <doctest/doctest.h>
 
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
 #include "dapple/dapple.h"
+#include "tests/check.h"
 #include "tests/foreign/idv_errors.h"
 #include "tests/foreign/idv_image.h"
 #include "tests/fuzz/memory_file.h"

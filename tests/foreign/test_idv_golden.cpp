@@ -1,5 +1,4 @@
 // Real ML.NET files, against the cells that another reader found in them.
-#include <doctest/doctest.h>
 
 #include <bit>
 #include <sstream>
@@ -8,6 +7,7 @@
 #include <vector>
 
 #include "dapple/dapple.h"
+#include "tests/check.h"
 #include "tests/support.h"
 
 using namespace dapple;

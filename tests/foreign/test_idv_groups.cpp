@@ -1,12 +1,12 @@
 // Vectors and their slot names, both ways and through our own format; hidden columns; columns that
 // are left out.
-#include <doctest/doctest.h>
 
 #include <string>
 #include <variant>
 #include <vector>
 
 #include "dapple/dapple.h"
+#include "tests/check.h"
 #include "tests/foreign/idv_image.h"
 #include "tests/foreign/idv_shown.h"
 #include "tests/support.h"

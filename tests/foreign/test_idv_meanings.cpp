@@ -1,5 +1,4 @@
 // What the columns of ML.NET files mean, both ways: words of keys and texts, times, truth values.
-#include <doctest/doctest.h>
 
 #include <limits>
 #include <string>
@@ -7,6 +6,7 @@
 #include <vector>
 
 #include "dapple/dapple.h"
+#include "tests/check.h"
 #include "tests/foreign/idv_image.h"
 #include "tests/foreign/idv_shown.h"
 #include "tests/support.h"

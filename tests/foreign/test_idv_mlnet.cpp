@@ -1,6 +1,5 @@
 // What ML.NET sees of a file where it is not what the file seems to say: hidden columns, slots of
 // one name, values and codecs that it refuses.
-#include <doctest/doctest.h>
 
 #include <algorithm>
 #include <limits>
@@ -9,6 +8,7 @@
 #include <vector>
 
 #include "dapple/dapple.h"
+#include "tests/check.h"
 #include "tests/foreign/idv_image.h"
 #include "tests/foreign/idv_shown.h"
 #include "tests/support.h"

@@ -1,5 +1,4 @@
 // Writing ML.NET files: pinned bytes, and everything that is written reads back.
-#include <doctest/doctest.h>
 
 #include <string>
 #include <variant>
@@ -7,6 +6,7 @@
 
 #include "dapple/dapple.h"
 #include "lib/object/dictionary.h"
+#include "tests/check.h"
 #include "tests/foreign/idv_image.h"
 #include "tests/foreign/idv_shown.h"
 #include "tests/support.h"

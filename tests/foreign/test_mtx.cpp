@@ -1,5 +1,4 @@
 // Matrix Market files of every kind against a naive reader of the same text.
-#include <doctest/doctest.h>
 
 #include <algorithm>
 #include <cmath>
@@ -10,6 +9,7 @@
 #include <vector>
 
 #include "dapple/dapple.h"
+#include "tests/check.h"
 #include "tests/support.h"
 
 using namespace dapple;

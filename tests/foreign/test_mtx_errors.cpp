@@ -1,10 +1,10 @@
 // Every fault of Matrix Market text, with its exact line; and any bytes at all.
-#include <doctest/doctest.h>
 
 #include <string>
 #include <vector>
 
 #include "dapple/dapple.h"
+#include "tests/check.h"
 #include "tests/fuzz/memory_file.h"
 #include "tests/support.h"
 

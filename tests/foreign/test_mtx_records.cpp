@@ -1,11 +1,11 @@
 // Working space for the entries of a coordinate file: in memory and in a file, however wide they
 // are.
-#include <doctest/doctest.h>
 
 #include <algorithm>
 #include <vector>
 
 #include "lib/foreign/mtx/mtx_records.h"
+#include "tests/check.h"
 #include "tests/support.h"
 
 using namespace dapple;

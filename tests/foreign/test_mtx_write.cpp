@@ -1,5 +1,4 @@
 // What is written, byte for byte; and random matrices both ways.
-#include <doctest/doctest.h>
 
 #include <cmath>
 #include <limits>
@@ -7,6 +6,7 @@
 #include <vector>
 
 #include "dapple/dapple.h"
+#include "tests/check.h"
 #include "tests/support.h"
 #include "tests/table.h"
 

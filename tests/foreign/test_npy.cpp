@@ -1,5 +1,4 @@
 // Reading npy files built byte by byte; their cells follow from the definition of the format.
-#include <doctest/doctest.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -10,6 +9,7 @@
 
 #include "dapple/open.h"
 #include "lib/base/bytes.h"
+#include "tests/check.h"
 #include "tests/support.h"
 #include "tests/table.h"
 

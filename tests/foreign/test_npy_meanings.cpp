@@ -1,6 +1,5 @@
 // Structured arrays of NumPy with times, truth values and texts, both ways, and half-precision
 // floats.
-#include <doctest/doctest.h>
 
 #include <cstdint>
 #include <cstring>
@@ -10,6 +9,7 @@
 
 #include "dapple/dapple.h"
 #include "lib/base/bytes.h"
+#include "tests/check.h"
 #include "tests/support.h"
 
 using namespace dapple;

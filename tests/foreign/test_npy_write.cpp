@@ -1,5 +1,4 @@
 // npy files written: exact bytes, and everything read back.
-#include <doctest/doctest.h>
 
 #include <cstdint>
 #include <filesystem>
@@ -10,6 +9,7 @@
 #include "dapple/convert.h"
 #include "dapple/open.h"
 #include "lib/foreign/npy/python_literal.h"
+#include "tests/check.h"
 #include "tests/support.h"
 #include "tests/table.h"
 

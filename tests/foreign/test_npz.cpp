@@ -1,10 +1,10 @@
 // Reading .npz archives built byte by byte: single arrays, and SciPy's sparse matrices.
-#include <doctest/doctest.h>
 
 #include <string>
 #include <vector>
 
 #include "dapple/dapple.h"
+#include "tests/check.h"
 #include "tests/foreign/changed_bytes.h"
 #include "tests/foreign/zip_image.h"
 #include "tests/fuzz/memory_file.h"

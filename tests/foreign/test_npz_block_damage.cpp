@@ -1,9 +1,9 @@
 // Matrices of blocks and of diagonals in .npz archives whose arrays lie.
-#include <doctest/doctest.h>
 
 #include <string>
 
 #include "dapple/dapple.h"
+#include "tests/check.h"
 #include "tests/foreign/changed_bytes.h"
 #include "tests/foreign/scipy_image.h"
 #include "tests/support.h"

@@ -1,12 +1,12 @@
 // SciPy's matrices of blocks (bsr) and of diagonals (dia) in .npz archives, and arrays of the other
 // byte order.
-#include <doctest/doctest.h>
 
 #include <algorithm>
 #include <string>
 #include <vector>
 
 #include "dapple/dapple.h"
+#include "tests/check.h"
 #include "tests/foreign/scipy_image.h"
 #include "tests/support.h"
 

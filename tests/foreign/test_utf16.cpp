@@ -1,11 +1,10 @@
 #include "lib/base/utf16.h"
 
-#include <doctest/doctest.h>
-
 #include <string>
 #include <vector>
 
 #include "lib/base/utf8.h"
+#include "tests/check.h"
 
 using namespace dapple::detail;
 

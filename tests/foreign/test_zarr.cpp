@@ -1,6 +1,5 @@
 // Zarr hierarchies that zarr-python and anndata wrote (tests/golden/make_zarr.py), and damaged
 // ones.
-#include <doctest/doctest.h>
 
 #include <filesystem>
 #include <string>
@@ -8,6 +7,7 @@
 
 #include "dapple/dapple.h"
 #include "lib/codec/crc32c.h"
+#include "tests/check.h"
 #include "tests/foreign/zip_image.h"
 #include "tests/support.h"
 

@@ -1,6 +1,4 @@
 // See lib/precompiled/standard.h.
-#include <doctest/doctest.h>
-
 #include <cmath>
 #include <cstdlib>
 #include <ranges>
@@ -8,3 +6,4 @@
 
 #include "dapple/dapple.h"
 #include "lib/precompiled/standard.h"
+#include "tests/check.h"

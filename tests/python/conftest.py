@@ -1,9 +1,25 @@
 """What the tests share. A test names what it relies on as a sentence."""
 
+import os
+
 import numpy as np
 import pytest
 
 import pydapple as dp
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "long: starts clusters of processes; run where DAPPLE_TEST_ALL is set")
+
+
+def pytest_collection_modifyitems(config, items):
+    """Leaves what takes long to the soak suite."""
+    if "DAPPLE_TEST_ALL" in os.environ:
+        return
+    long = [item for item in items if item.get_closest_marker("long")]
+    config.hook.pytest_deselected(items=long)
+    items[:] = [item for item in items if item not in long]
+
 
 DTYPES = ["u1", "u2", "u4", "u8", "i1", "i2", "i4", "i8", "f4", "f8"]
 KINDS = ["auto", "dense", "csr", "coo"]

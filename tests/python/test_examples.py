@@ -36,6 +36,7 @@ def test_pca_of_a_file_finds_its_components(tmp_path, monkeypatch):
     assert np.allclose(variance, truth, atol=0.01)
 
 
+@pytest.mark.long
 def test_a_cluster_computes_column_statistics_from_one_copy():
     pytest.importorskip("distributed")
     said = run("dask_statistics.py", "--rows", "120000", "--cols", "100")

@@ -9,7 +9,7 @@ pd = pytest.importorskip("pandas")
 pa = pytest.importorskip("pyarrow")
 pl = pytest.importorskip("polars")
 
-ROWS = 200_000
+ROWS = 80_000
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +40,7 @@ def f(whole, tmp_path_factory):
 def row_keys():
     random = np.random.default_rng(1)
     mask = np.zeros(ROWS, bool)
-    mask[[3, 70_000, 199_999]] = True
+    mask[[3, 70_000, 79_999]] = True
     return {
         "all": slice(None),
         "slice": slice(5, 70_000),

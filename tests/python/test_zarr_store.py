@@ -269,9 +269,16 @@ def test_xarray_reads_what_our_engine_reads(there, make):
     np.testing.assert_array_equal(data[3:200:7, ::-1].values, m[:][3:200:7, ::-1])
 
 
-def test_dask_reads_the_store_from_threads_and_processes(make):
+def test_dask_reads_the_store_from_threads(make):
     da = pytest.importorskip("dask.array")
     m = make(cells((300, 200), "i8", density=0.05), kind="csr", tile=(40, 200))
     array = da.from_zarr(dp.zarr_store(m), "data")
     np.testing.assert_array_equal(array.compute(scheduler="threads"), m[:])
+
+
+@pytest.mark.long
+def test_dask_reads_the_store_from_processes(make):
+    da = pytest.importorskip("dask.array")
+    m = make(cells((300, 200), "i8", density=0.05), kind="csr", tile=(40, 200))
+    array = da.from_zarr(dp.zarr_store(m), "data")
     assert array.sum(axis=0).compute(scheduler="processes", num_workers=2).tolist() == m[:].sum(axis=0).tolist()
