@@ -74,11 +74,11 @@ namespace dapple::test {
 
 #ifndef DAPPLE_BOTH_SIDES
 void check(bool holds, const char* text, const char* file, int line) {
-  if (!holds) ADD_FAIL_CHECK_AT(file, line, text);
+  if (!holds) ADD_FAIL_CHECK_AT(file, line, std::string(text));
 }
 
 void require(bool holds, const char* text, const char* file, int line) {
-  if (!holds) ADD_FAIL_AT(file, line, text);
+  if (!holds) ADD_FAIL_AT(file, line, std::string(text));
 }
 #endif
 

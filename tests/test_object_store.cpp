@@ -1,5 +1,6 @@
 // Objects of many files, opened from a store of the caller's.
 
+#include <algorithm>
 #include <cstring>
 #include <map>
 #include <memory>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "dapple/dapple.h"
+#include "lib/cache/block_cache.h"
 #include "tests/check.h"
 #include "tests/support.h"
 
@@ -136,6 +138,47 @@ TEST_CASE(
       CHECK(error->detail().find("data set set/dataset-3") != std::string::npos);
     }
   }
+}
+
+TEST_CASE("object store: cells of parts that are read once are not kept") {
+  const test::TempDir dir;
+  ConvertOptions options;
+  options.write.sync = false;
+  constexpr std::uint32_t kRows = 1000, kCols = 100;
+  for (std::uint32_t part = 0; part < 3; ++part) {
+    std::vector<double> cells(std::size_t{kRows} * kCols);
+    for (std::size_t i = 0; i < cells.size(); ++i) cells[i] = part + static_cast<double>(i) + 0.1;
+    auto writer = MatrixWriter::create(dir / "one.dbdf", kRows, kCols, ValueType::f64);
+    writer.put_region<double>({0, 0}, {cells.data(), kRows, kCols});
+    writer.finish();
+    dataset::append(dir / "far" / "set", open(dir / "one.dbdf"), options);
+    std::filesystem::remove(dir / "one.dbdf");
+  }
+  const auto bucket = std::make_shared<Bucket>(dir / "far");
+  std::vector<double> cells(std::size_t{3} * kRows * kCols);
+  const Matrix matrix = std::get<Matrix>(open(bucket, "set"));
+  for (int run = 0; run < 2; ++run) {
+    std::fill(cells.begin(), cells.end(), -1);
+    const std::uint64_t kept = detail::block_cache().bytes();
+    matrix.read<double>({{0, 3 * kRows}, {0, kCols}}, cells, 0, {.keep = false});
+    bool right = true;
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      const std::size_t part = i / (kRows * kCols);
+      right &= cells[i] == static_cast<double>(part + i % (kRows * kCols)) + 0.1;
+    }
+    CHECK(right);
+    CHECK(detail::block_cache().bytes() == kept);
+  }
+  // A part that is cut short is an error that names it.
+  for (auto& [name, bytes] : bucket->objects) {
+    if (name.find("part-") != name.npos) bytes.resize(bytes.size() / 2);
+  }
+  const auto error = test::error_of([&] {
+    (void)std::get<Matrix>(open(bucket, "set"))
+        .read<double>({{0, 3 * kRows}, {0, kCols}}, {.keep = false});
+  });
+  REQUIRE(error);
+  CHECK(error->file().find("part-") != std::string::npos);
 }
 
 TEST_CASE("object store: what is not there, and members of collections") {

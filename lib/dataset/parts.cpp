@@ -74,7 +74,7 @@ std::shared_ptr<const OpenPart> PartFiles::part(std::uint64_t number) const {
 
 std::shared_ptr<const OpenPart> PartFiles::part_of(std::uint64_t offset, std::uint64_t n,
                                                    bool pin) const {
-  const std::uint64_t number = offset >> kOffsetBits, at = byte_in_part(offset);
+  const std::uint64_t number = offset >> kOffsetBits;
   std::shared_ptr<const OpenPart> part;
   {
     const std::lock_guard lock(mutex_);
@@ -103,12 +103,16 @@ std::shared_ptr<const OpenPart> PartFiles::part_of(std::uint64_t offset, std::ui
     part = slot.part;
     close_least_used();
   }
-  if (at > part->file->size() || n > part->file->size() - at) {
-    throw Error(Errc::corrupt, part->file->name(), at,
-                "the data set " + name() + " has " + std::to_string(n) +
-                    " bytes there, which are not all inside the file (R4)");
-  }
+  require_inside(*part, offset, n);
   return part;
+}
+
+void PartFiles::require_inside(const OpenPart& part, std::uint64_t offset, std::uint64_t n) const {
+  const std::uint64_t at = byte_in_part(offset), size = part.file->size();
+  if (at <= size && n <= size - at) return;
+  throw Error(Errc::corrupt, part.file->name(), at,
+              "the data set " + name() + " has " + std::to_string(n) +
+                  " bytes there, which are not all inside the file (R4)");
 }
 
 /// The header of a part is mostly that of the whole, but for its extent: then the end is all that
@@ -161,6 +165,35 @@ HeldBytes PartFiles::hold_anew(std::uint64_t offset, std::uint64_t n) const {
 
 void PartFiles::read_at(std::uint64_t offset, std::span<std::byte> out) const {
   part_of(offset, out.size(), false)->file->read_at(byte_in_part(offset), out);
+}
+
+/// Many parts are opened and asked at once.
+bool PartFiles::receive(std::span<const RangeRequest> wanted) const {
+  if (!tables_->file().receive({})) return false;
+  std::vector<std::vector<RangeRequest>> of_parts;
+  for (const RangeRequest& request : wanted) {
+    const std::uint64_t number = request.offset >> kOffsetBits;
+    if (of_parts.empty() || of_parts.back().front().offset >> kOffsetBits != number) {
+      of_parts.emplace_back();
+    }
+    of_parts.back().push_back(request);
+  }
+  at_once(of_parts.size(), [&](std::uint64_t i) {
+    with_part(of_parts[i].front().offset, 0, [&](const std::shared_ptr<const OpenPart>& part) {
+      std::vector<RangeRequest> inside = of_parts[i];
+      for (RangeRequest& request : inside) {
+        require_inside(*part, request.offset, request.to.size());
+        request.offset = byte_in_part(request.offset);
+      }
+      if (part->file->receive(inside)) return;
+      for (const auto& [at, to] : inside) part->file->read_at(at, to);
+    });
+  });
+  return true;
+}
+
+void PartFiles::take_copy(std::uint64_t offset, std::span<const std::byte> bytes) const {
+  part_of(offset, bytes.size(), false)->file->take_copy(byte_in_part(offset), bytes);
 }
 
 /// Of parts far away, many are opened and asked at once.

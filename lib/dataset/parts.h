@@ -55,6 +55,8 @@ class PartFiles final : public ByteSource {
 
   BytePlace place(std::uint64_t offset) const override;
   void read_at(std::uint64_t offset, std::span<std::byte> out) const override;
+  bool receive(std::span<const RangeRequest> wanted) const override;
+  void take_copy(std::uint64_t offset, std::span<const std::byte> bytes) const override;
   void will_need(std::span<const Range> ranges) const noexcept override;
   bool may_wait() const noexcept override { return true; }
   bool is_in_use() const noexcept override { return true; }
@@ -72,6 +74,7 @@ class PartFiles final : public ByteSource {
     bool pinned = false;
   };
   std::shared_ptr<const OpenPart> part_of(std::uint64_t offset, std::uint64_t n, bool pin) const;
+  void require_inside(const OpenPart& part, std::uint64_t offset, std::uint64_t n) const;
   void presume_header(ByteSource& file, const PartRecord& record) const;
   void close_least_used() const;
   bool close(std::uint64_t offset) const;
