@@ -175,7 +175,7 @@ int run_where(const Arguments& arguments, Console& console) {
   const Print print = explain ? Print::explanation : count ? Print::count : Print::hits;
   options.threads = console.threads;
   if (label) input.options.format_options.emplace("idv.column", *label);
-  if (label) parse_condition(typed);  // what is mistyped is told before the file is read
+  if (label) parse_condition(typed);  // a mistyped condition is an error before the file is read
   const auto object = open_input(input, console);
   say_note(input, base(object), console);
   if (const auto* matrix = std::get_if<Matrix>(&object)) {

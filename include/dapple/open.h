@@ -64,8 +64,8 @@ struct OpenOptions {
   /// How many threads go through a text that must be read as a whole (CSV, Matrix Market); 0: one
   /// per processor. Ignored by other formats.
   unsigned threads = 1;
-  /// Of text, only so many rows, or all if there are fewer, are opened, and nothing after them is
-  /// read. Ignored by formats whose rows are not in order.
+  /// Of text, only this number of rows, or all if there are fewer, are opened, and nothing after
+  /// them is read. Ignored by formats whose rows are not in order.
   std::optional<std::uint64_t> first_rows{};
   /// False: of text, only shape, types and words are wanted. It is gone through once, nothing is
   /// kept, and reading a cell throws unsupported. Ignored by other formats.

@@ -60,9 +60,9 @@ struct WriteOptions {
 /// object.
 TileShape default_tile(std::uint64_t rows, std::uint64_t cols) noexcept;
 
-/// The same of sparse objects that store so many values: a band of whole rows, or of 65,536 columns
-/// where there are more, with about a mebibyte of entries. `create` assumes a value in a hundred
-/// cells where `Storage::csr` is asked for.
+/// The same of sparse objects that store `stored` values: a band of whole rows, or of 65,536
+/// columns where there are more, with about a mebibyte of entries. `create` assumes a value in a
+/// hundred cells where `Storage::csr` is asked for.
 TileShape default_sparse_tile(std::uint64_t rows, std::uint64_t cols, double stored,
                               ValueType value_type) noexcept;
 

@@ -10,7 +10,7 @@ namespace dapple::detail {
 /// True when the file starts like a gzip or zstd file.
 bool is_compressed(const ByteSource& file);
 
-/// Decompresses such a file to an unnamed temporary file that has the same name in messages.
+/// Decompresses one to an unnamed temporary file that has the same name in messages.
 /// Consecutive members or frames are concatenated. Throws corrupt when the compressed data is
 /// damaged or truncated, io. O(bytes), in constant memory.
 std::shared_ptr<ByteSource> decompress(const ByteSource& file);

@@ -25,7 +25,7 @@ Int128 nanoseconds_of(TimeUnit unit) {
   return per_second == 0 ? Int128{86400} * kNanosPerSecond : Int128{kNanosPerSecond / per_second};
 }
 
-/// The first tick that is not before a time of so many nanoseconds, and the last that is not after.
+/// The first tick that is not before a time in nanoseconds, and the last that is not after.
 struct Ticks {
   Int128 first, last;
 };

@@ -323,7 +323,7 @@ Source::Load Source::load(const Region& region) const {
       const Region shared = intersect(entry.cells(), from);
       const double area =
           static_cast<double>(shared.rows.size()) * static_cast<double>(shared.cols.size());
-      if (area == 0) continue;  // an entry that lies may be of no cells
+      if (area == 0) continue;  // a forged entry may be of no cells
       if (entry.kind == BlockKind::dense) {
         sum.stored += area;
       } else if (entry.kind != BlockKind::empty) {

@@ -17,8 +17,8 @@ namespace dapple::detail::dbdf {
 /// nothing.
 bool hold_codes(const Schema& schema, Range cols) noexcept;
 
-/// Says which cell of the block at `pos` stands for nothing, or nothing when all stand for
-/// something. REQUIRES cells of their columns' value type.
+/// Says which cell of the block at `pos` has no meaning, or nothing when all have
+/// one. REQUIRES cells of their columns' value type.
 std::optional<std::string> find_bad_code(const Schema& schema, BlockPos pos,
                                          const DenseCells& cells);
 /// Passes over entries outside the block.

@@ -89,7 +89,7 @@ std::optional<Hint> hint_ending_at(const ByteSource& file, std::uint64_t end, st
 /// content or to its trailer, so that one of them may be damaged.
 bool may_be_hint(const ByteSource& file, const Entry& block, std::string_view tag);
 
-/// The hint in such a block. Throws corrupt when its trailer is damaged.
+/// The hint in a block of hints. Throws corrupt when its trailer is damaged.
 Hint hint_in(const ByteSource& file, const Entry& block);
 
 /// True when the content matches its hash and only zeros follow it. O(bytes).

@@ -87,7 +87,7 @@ bool knows_header(const ByteSource& file, std::uint64_t body, const Trailer& tra
 /// fetched: rows and columns are those of the last tile's end, and the rest is what has the hash in
 /// the index. Nothing when that does not tell.
 std::optional<std::array<std::byte, kMatrixHeader>> header_from_index(const ByteSource& file);
-/// The error for such a header.
+/// The error for a header of this kind.
 Error header_error(const ByteSource& file);
 
 }  // namespace dapple::detail::dbdf

@@ -15,11 +15,11 @@
 
 namespace dapple::detail::dbdf {
 
-/// A line that binds what lies beside a file to one state of it.
+/// A line that binds a file beside another to one state of that.
 struct Binding {
   const char* magic = nullptr;  // eight characters
   std::uint64_t version = 0;
-  std::uint64_t head = 0;  // so many first bytes of the file are hashed,
+  std::uint64_t head = 0;  // the number of first bytes of the file that are hashed,
   std::uint64_t seed = 0;  //   with this seed
 
   std::array<std::byte, kLine> line(const ByteSource& data) const;

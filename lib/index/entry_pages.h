@@ -1,5 +1,5 @@
 // Index entries that are made on demand, for formats whose files have tables of their own: opening
-// such a file costs the same however many blocks it has.
+// one costs the same however many blocks it has.
 #pragma once
 
 #include <atomic>

@@ -147,7 +147,7 @@ void WordTable::grow() {
 
 namespace {
 
-/// Lets an array hold `more` values behind its first `used`.
+/// Lets an array hold `more` values after its first `used`.
 template <class T>
 void make_room(Array<T>& array, std::size_t used, std::size_t more) {
   if (more <= array.size() - used) return;

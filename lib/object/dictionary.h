@@ -56,7 +56,7 @@ class WordTable final : public Dictionary {
   // Arrays, for their huge pages: a table of many words spends its time on fresh memory.
   Array<char> bytes_;
   Array<std::uint64_t> ends_;
-  std::uint64_t size_ = 0;  // words; what the arrays have behind them is free
+  std::uint64_t size_ = 0;  // words; what the arrays have after them is free
   Array<WordSlot> slots_;
 };
 
@@ -85,7 +85,8 @@ std::uint64_t dictionary_hash(std::span<const std::byte> offsets,
 /// The number of the first word that is not UTF-8, or nothing. Throws corrupt. O(bytes).
 std::optional<std::uint64_t> find_not_utf8(const Dictionary& words);
 
-/// The error for such a word of `file`. `holder` is who has it, as in "column 'x' holds the word ".
+/// The error for a word of `file` that is not UTF-8. `holder` is who has it, as in "column 'x'
+/// holds the word ".
 Error not_utf8(const std::string& file, const std::string& holder, std::string_view word);
 
 /// The mark of a missing cell in a column of this kind that has no other yet.

@@ -22,7 +22,7 @@ std::uint64_t LazyWords::size() const noexcept {
   try {
     load();
   } catch (...) {
-    return 0;  // whoever reads a cell is told
+    return 0;  // the error is that of reading a cell
   }
   return words_.size();
 }

@@ -35,7 +35,7 @@ class LazyWords : public Dictionary {
   mutable std::vector<std::uint32_t> codes_;
 };
 
-/// Decodes a part of a block of such a column.
+/// Decodes a part of a block of that column.
 void read_codes(const Store& store, const Entry& entry, const LazyWords& words, const Part& part,
                 const Target& out);
 

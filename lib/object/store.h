@@ -105,11 +105,11 @@ class Store {
   /// Throws corrupt when, in a regular tiling, the entry is not of the tile with its number.
   void require_tile(std::uint64_t number, const Entry& entry) const;
 
-  /// The block that covers a cell, or that is stored at a position. An index without such a block
+  /// The block that covers a cell, or that is stored at a position. An index that has none
   /// is believed only after a walk over the file.
   std::optional<std::uint64_t> cover(std::uint64_t row, std::uint64_t col) const;
   std::optional<std::uint64_t> find(BlockPos pos) const;
-  /// The index that such a walk finds; nullptr when the index need not be doubted. O(blocks) the
+  /// The index that this walk finds; nullptr when the index need not be doubted. O(blocks) the
   /// first time.
   const BlockIndex* truth() const;
   /// Throws corrupt: the file has this block, the index does not.

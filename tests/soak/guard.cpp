@@ -1,6 +1,6 @@
 // Files that shrink, grow, lose their bytes or are written over while others read them with the
 // guard on: a reader gets the cells of one version, or an Error, and its process lives. Before or
-// behind the library the readers handle SIGBUS themselves, for a map of their own that is cut too.
+// after the library the readers handle SIGBUS themselves, for a map of their own that is cut too.
 //
 // usage: guard SECONDS [PROCESSES [THREADS]]
 #include <fcntl.h>

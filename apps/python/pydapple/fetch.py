@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 # Columns between two wanted ones that are cheaper to read than to step over.
 _GAP = 256
-# Of so many columns, or cells, one is few.
+# From this number of columns, or cells, on, one is few.
 _FEW = 8
 _NAN = absent_code("nan")
 # Bytes of a band that is read before its columns are picked.

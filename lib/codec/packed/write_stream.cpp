@@ -22,7 +22,7 @@ struct Recipe {
   unsigned low = 0;  // of split
 };
 
-/// A sample of so many runs, up to this long, shows which recipe is best.
+/// A sample of this number of runs, up to this long, shows which recipe is best.
 constexpr std::size_t kSampleRun = 512, kSampleRuns = 4;
 
 template <Word W>

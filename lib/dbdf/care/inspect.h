@@ -21,7 +21,7 @@ struct Inspection {
   std::uint64_t lost = 0;            // blocks that are known to have existed and are not sound
   FoundHints hints;                  // that of columns may be cut off
   bool cut = false;                  // damage, after which nothing is known
-  bool index_lies = false;           // WholeIndex::lies
+  bool index_lies = false;           // see WholeIndex
   bool had_index = false;            // the file ends in an index, which may be damaged
   bool hashes_lost = false;          // it is damaged
 

@@ -17,7 +17,7 @@ namespace dapple::detail::dbdf {
 
 namespace {
 
-/// Columns are compared one by one, or in so many bins.
+/// Columns are compared one by one, or in this number of bins.
 constexpr std::uint64_t kComparedBins = std::uint64_t{1} << 20;
 
 /// Of each bin of columns, the sum of hashes of its cells, whatever their order. Who forges a copy

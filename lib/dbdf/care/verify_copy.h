@@ -1,4 +1,4 @@
-// Checking the copy by column that lies beside a matrix.
+// Checking the copy by column beside a matrix.
 #pragma once
 
 #include <memory>

@@ -194,7 +194,7 @@ void Retiler::put_cells(const Region& tile, const std::byte* first, std::size_t 
               &turn);
 }
 
-/// Calls f(i, worker, turn) for each tile of a group of so many bytes, as `parallel_in_order` does.
+/// Calls f(i, worker, turn) for each tile of a group of `bytes` bytes, as `parallel_in_order` does.
 template <class F>
 void Retiler::for_each_tile(const Group& group, std::uint64_t bytes, const F& f) const {
   const std::uint64_t tiles = tiles_in(group);

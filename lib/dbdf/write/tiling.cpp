@@ -16,7 +16,7 @@ namespace {
 constexpr std::uint64_t kMost = std::uint64_t{1} << 24;
 // The largest tiling for which one bit per tile is kept.
 constexpr std::uint64_t kMostBits = std::uint64_t{1} << 28;
-// In tiles of at least so many rows a column with a dictionary is alone.
+// In tiles of at least this number of rows a column with a dictionary is alone.
 constexpr std::uint32_t kTall = 4096;
 
 [[noreturn]] void fail_many(const std::string& what) {

@@ -20,7 +20,7 @@ namespace {
 constexpr std::uint64_t kSortedTogether = std::uint64_t{1} << 21;
 /// Bytes of entries that a block is meant to hold.
 constexpr double kMeantBytes = 4 << 20;
-/// Columns are counted one by one, or in so many bins of equal width.
+/// Columns are counted one by one, or in this number of bins of equal width.
 constexpr std::uint64_t kCountedBins = std::uint64_t{1} << 20;
 constexpr std::uint64_t kLongestSide = std::numeric_limits<std::uint32_t>::max();
 
@@ -112,7 +112,7 @@ void Transposer::choose_shape() {
   while (width_ > bin && !fits(width_)) width_ = std::max(bin, width_ / 2 >> shift_ << shift_);
 }
 
-/// Whether no block of so many columns has too many entries.
+/// Whether no block of `width` columns has too many entries.
 bool Transposer::fits(std::uint64_t width) const {
   const std::uint64_t bins = width >> shift_;
   for (std::uint64_t i = 0; i < counts_.size();) {

@@ -104,7 +104,7 @@ struct Drivers {
 std::shared_ptr<Store> make_store(std::shared_ptr<ByteSource> file, Schema schema,
                                   std::unique_ptr<SparseArrays> arrays, const Drivers& drivers);
 
-/// Throws unsupported for so many more rows than entries that pointers to rows do not pay.
+/// Throws unsupported where rows outnumber entries too far for pointers to rows to pay.
 void require_few_rows(std::uint64_t rows, std::uint64_t entries, const ByteSource& file,
                       std::uint64_t offset);
 

@@ -305,7 +305,7 @@ class Scanner {
     return *dim;
   }
 
-  // The element type at `p` of an empty array of so many dimensions; returns its end.
+  // The element type at `p` of an empty array of `rank` dimensions; returns its end.
   const char* type_of_empty(const char* start, const char* p, unsigned rank) {
     const std::string_view word = kTyped ? next_token(p, end_) : rest(p);
     const auto found = std::find_if(kElements.begin(), kElements.end(), [&](const ElementInfo& e) {

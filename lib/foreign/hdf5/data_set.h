@@ -73,8 +73,8 @@ std::string what_it_holds(const Session& session, hid_t type);
 /// Numbers of one or two dimensions. All functions may be called by any thread.
 class DataSet {
  public:
-  /// Throws unsupported when the object is not such a data set, is in other files, or compressed in
-  /// a way that the library lacks; corrupt.
+  /// Throws unsupported when the object is not a data set of numbers, is in other files, or
+  /// compressed in a way that the library lacks; corrupt.
   DataSet(std::shared_ptr<const OpenFile> file, std::string path);
   ~DataSet();
   DataSet(const DataSet&) = delete;

@@ -29,9 +29,9 @@ constexpr std::uint64_t rows_of_block(const Header& header, const TocColumn& col
   return rest < column.block_rows ? rest : column.block_rows;
 }
 
-/// Entry `number` of the column's lookup table, checked: the block lies between header and tail,
-/// and its inflated length can come from so many bytes, and is the one that so many rows of the
-/// column's type have, or may be. Throws corrupt. O(1), touches the 16 bytes of the entry only.
+/// Entry `number` of the column's lookup table, checked: the block is between header and tail,
+/// and its inflated length can come from that number of bytes, and is the one that its rows have in
+/// the column's type, or may be. Throws corrupt. O(1), touches the 16 bytes of the entry only.
 BlockPlace find_place(const ByteSource& file, const Header& header, const TocColumn& column,
                       std::uint64_t number);
 

@@ -60,7 +60,7 @@ Times look_at_times(const ByteSource& file, const Header& header, const TocColum
                    });
   } catch (const Error& e) {
     if (e.code() != Errc::corrupt) throw;
-    return {};  // whoever reads the damaged block is told
+    return {};  // the error is that of reading the damaged block
   }
   if (fit_micro) return {TimeUnit::microsecond, missing};
   return {fit_nano ? std::optional(TimeUnit::nanosecond) : std::nullopt, missing};

@@ -66,7 +66,7 @@ struct BlockOf {
   }
 };
 
-/// The minutes that a time zone may be ahead or behind.
+/// The most minutes of a time zone's offset from UTC.
 constexpr std::int64_t kMostMinutes = 14 * 60;
 
 /// What part `part` of a date of this item may be.

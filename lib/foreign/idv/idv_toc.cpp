@@ -13,7 +13,7 @@ namespace {
 // lookup offset: no entry is shorter.
 constexpr std::uint64_t kShortestEntry = 1 + 2 + 1 + 1 + 1 + 8;
 
-/// Reads an offset that is 0 where there is nothing, or lies in [256, tail].
+/// Reads an offset that is 0 where there is nothing, or in [256, tail].
 std::uint64_t read_offset(ByteReader& in, const Header& header, std::string_view what) {
   const std::uint64_t at = in.offset();
   // A negative one is above every tail.

@@ -41,7 +41,7 @@ struct TocColumn {
   bool alive() const noexcept { return codec.known() && is_known(compression); }
 };
 
-/// All columns. Everything that they point to lies inside the file afterwards: lookup tables,
+/// All columns. Everything that they point to is inside the file afterwards: lookup tables,
 /// and at least the first byte of metadata tables. Throws corrupt. O(columns).
 std::vector<TocColumn> read_toc(const ByteSource& file, const Header& header);
 
@@ -74,7 +74,7 @@ class MetadataRoom {
   explicit MetadataRoom(const Header& header) noexcept
       : stored_(header.tail_offset - kHeaderBytes) {}
 
-  /// Throws corrupt when so many bytes at `offset` are more than what is left.
+  /// Throws corrupt when `bytes` bytes at `offset` are more than what is left.
   void take(const ByteSource& file, std::uint64_t offset, std::uint64_t bytes);
   std::uint64_t inflated() const noexcept { return inflated_; }
   /// REQUIRES bytes <= inflated().

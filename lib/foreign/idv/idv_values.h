@@ -45,7 +45,7 @@ class ItemRun {
   std::uint64_t copy(std::size_t part, std::uint64_t first, std::uint64_t n, ValueType type,
                      std::byte* target, std::size_t step) const;
 
-  /// Where part `part` of item `i` lies, when it has bytes of its own; and how far apart they are.
+  /// Where part `part` of item `i` is, when it has bytes of its own; and how far apart they are.
   struct Place {
     const std::byte* data = nullptr;
     std::size_t step = 0;
@@ -118,7 +118,7 @@ class VectorRun {
   /// row, by `each`. O(n).
   VectorRun(const BlockBytes& block, const ValueCodec& codec, std::uint64_t n);
 
-  /// Stands at the items.
+  /// Begins at the items.
   ByteReader& items() noexcept { return in_; }
   std::uint64_t item_count() const noexcept { return item_count_; }
   bool all_dense() const noexcept { return sparse_rows_ == 0; }

@@ -32,7 +32,8 @@ class Packing {
   /// Bytes of a record.
   std::size_t size() const noexcept { return place_bytes_ + (has_values_ ? 8 : 0); }
 
-  /// Records are read and written in ascending order, and may touch so many bytes behind their own.
+  /// Records are read and written in ascending order, and may touch this number of bytes after
+  /// their own.
   static constexpr std::size_t kBehind = 8;
 
   void store(std::byte* to, const Record& record) const noexcept {
@@ -53,7 +54,7 @@ class Packing {
   bool has_values_;
 };
 
-/// Records are kept in chunks of so many.
+/// Records are kept in chunks of this number.
 inline constexpr std::uint64_t kChunk = 1024;
 
 /// The records of all strips. Each strip takes chunk after chunk of working space as its records

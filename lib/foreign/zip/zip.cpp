@@ -250,7 +250,7 @@ class Unpacker {
 /// An unnamed temporary file with the contents of parts one after the other. Throws corrupt when
 /// one is damaged, or is not as long as it should be; io. O(bytes); memory does not grow with them.
 std::shared_ptr<ByteSource> unpack(const ByteSource& archive, std::span<const Packed> parts) {
-  // A size that lies is seen before space is used up.
+  // A forged size is seen before space is used up.
   for (const Packed& part : parts) {
     if (part.deflated && part.size / kMostInflation > part.bytes.size()) {
       throw Error(

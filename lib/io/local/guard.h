@@ -1,5 +1,5 @@
 // Maps of files that others may truncate. Touching a truncated page raises SIGBUS; while a
-// GuardedMap lives, such a page reads as zeros instead, and the loss is recorded. The handler is
+// GuardedMap lives, that page reads as zeros instead, and the loss is recorded. The handler is
 // the library's only global state: the first GuardedMap installs it, the last one restores the
 // previous handler, which also receives all signals that are not about a GuardedMap.
 #pragma once

@@ -10,7 +10,7 @@
 namespace dapple::detail {
 
 /// Spares needless prefetching: madvise on resident pages costs a tenth of summing their values.
-/// A hint: of large pieces one page stands for all, and the answer for a window of 256 KiB that is
+/// A hint: of large pieces one page answers for all, and the answer for a window of 256 KiB that is
 /// in memory is kept, though pages may be evicted later. Any thread.
 class Residency {
  public:
