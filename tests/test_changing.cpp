@@ -13,8 +13,8 @@
 
 #include "dapple/dapple.h"
 #include "lib/io/descriptor.h"
-#include "tests/samples.h"
 #include "tests/check.h"
+#include "tests/samples.h"
 #include "tests/support.h"
 
 using namespace dapple;

@@ -21,8 +21,8 @@
 #include "lib/io/memory/memory_source.h"
 #include "lib/io/output_file.h"
 #include "lib/io/window_source.h"
-#include "tests/foreign/zip_image.h"
 #include "tests/check.h"
+#include "tests/foreign/zip_image.h"
 #include "tests/support.h"
 
 namespace dapple {

@@ -10,8 +10,8 @@
 #include "dapple/stats.h"
 #include "dapple/verify.h"
 #include "lib/codec/codecs.h"
-#include "tests/encoded.h"
 #include "tests/check.h"
+#include "tests/encoded.h"
 #include "tests/support.h"
 
 using namespace dapple;

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "dapple/dapple.h"
-#include "tests/children.h"
 #include "tests/check.h"
+#include "tests/children.h"
 #include "tests/guarded_file.h"
 
 using namespace dapple;

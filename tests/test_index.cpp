@@ -6,9 +6,9 @@
 #include "lib/dbdf/index_block.h"
 #include "lib/index/block_index.h"
 #include "lib/io/local/local_file.h"
+#include "tests/check.h"
 #include "tests/fuzz/memory_file.h"
 #include "tests/partition.h"
-#include "tests/check.h"
 #include "tests/support.h"
 
 using namespace dapple;

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "dapple/dapple.h"
-#include "tests/fuzz/memory_file.h"
 #include "tests/check.h"
+#include "tests/fuzz/memory_file.h"
 #include "tests/support.h"
 
 using namespace dapple;

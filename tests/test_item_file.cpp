@@ -10,8 +10,8 @@
 #include "lib/dbdf/header.h"
 #include "lib/dbdf/write/item_file.h"
 #include "lib/io/hash.h"
-#include "tests/compare.h"
 #include "tests/check.h"
+#include "tests/compare.h"
 #include "tests/support.h"
 
 using namespace dapple;

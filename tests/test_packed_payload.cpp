@@ -8,8 +8,8 @@
 
 #include "dapple/error.h"
 #include "lib/codec/packed/packed_block.h"
-#include "tests/packed_samples.h"
 #include "tests/check.h"
+#include "tests/packed_samples.h"
 #include "tests/support.h"
 
 namespace dapple::test::packing {

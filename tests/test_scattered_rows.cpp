@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "lib/cells/stream_copy.h"
-#include "tests/check.h"
 #include "lib/dbdf/read/scattered_rows.h"
+#include "tests/check.h"
 
 using namespace dapple;
 

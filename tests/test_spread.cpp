@@ -14,8 +14,8 @@
 #include "dapple/dapple.h"
 #include "lib/base/bytes.h"
 #include "lib/compute/totals.h"
-#include "tests/fuzz/sign.h"
 #include "tests/check.h"
+#include "tests/fuzz/sign.h"
 #include "tests/support.h"
 
 using namespace dapple;

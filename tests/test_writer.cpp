@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "dapple/dapple.h"
+#include "tests/check.h"
 #include "tests/compare.h"
 #include "tests/partition.h"
-#include "tests/check.h"
 #include "tests/support.h"
 
 using namespace dapple;

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "dapple/dapple.h"
-#include "tests/compare.h"
 #include "tests/check.h"
+#include "tests/compare.h"
 #include "tests/support.h"
 
 using namespace dapple;
