@@ -28,7 +28,9 @@ PATH=$venv/bin:$PATH
 
 logs=$(mktemp -d)
 trap 'rm -rf "$logs"' EXIT
-export PYTHONPATH=$PWD/$build/apps/python PYTHONDONTWRITEBYTECODE=1
+# What Python compiles is kept for the processes that tests start, outside of the tree.
+unset PYTHONDONTWRITEBYTECODE
+export PYTHONPATH=$PWD/$build/apps/python PYTHONPYCACHEPREFIX=$venv/compiled
 case $build in /*) PYTHONPATH=$build/apps/python ;; esac
 watch=()
 if [ -n "$watched" ]; then
