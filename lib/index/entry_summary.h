@@ -36,8 +36,6 @@ class EntrySummary {
   Region object() const noexcept { return {{0, rows_}, {0, cols_}}; }
   /// True when they came in ascending order of positions.
   bool sorted() const noexcept { return sorted_; }
-  /// True when each one so far was the next tile of a regular tiling.
-  bool is_even() const noexcept { return even_; }
   /// The regular tiling that they form in ascending order, if they do.
   std::optional<Grid> grid() const noexcept {
     if (counts_.total == 0 || !even_ || next_ != BlockPos{rows_, 0}) return std::nullopt;

@@ -34,12 +34,6 @@ bool same_slot(const Column& a, const Column& b) {
          a.group->slot_name(a.slot) == b.group->slot_name(b.slot);
 }
 
-bool same_group(const ColumnGroup* a, const ColumnGroup* b) {
-  if (a == b) return true;
-  return a != nullptr && b != nullptr && a->name == b->name && a->size == b->size &&
-         same_words(a->slot_names.get(), b->slot_names.get());
-}
-
 bool same_words(const Dictionary* a, const Dictionary* b) {
   if (a == b) return true;
   if (a == nullptr || b == nullptr || a->size() != b->size()) return false;

@@ -20,9 +20,6 @@ std::vector<Range> all_groups(std::span<const Column> columns);
 /// names of other slots are not compared.
 bool same_slot(const Column& a, const Column& b);
 
-/// True when both are null, or name, size and slot names agree. O(size).
-bool same_group(const ColumnGroup* a, const ColumnGroup* b);
-
 /// True when the words are the same ones in the same order. O(words).
 bool same_words(const Dictionary* a, const Dictionary* b);
 

@@ -5,7 +5,6 @@
 #include <limits>
 #include <optional>
 #include <string>
-#include <type_traits>
 
 namespace dapple::detail {
 
@@ -20,33 +19,15 @@ std::string value_text(ValueType type, const std::byte* value) {
   });
 }
 
-[[noreturn]] void fail(const Store& store, std::optional<std::uint64_t> at, BlockPos cell,
-                       ValueType type, const std::byte* value, ValueType wanted, bool declared) {
-  const bool rounds = !declared && can_be_rounded(type, value, wanted);
-  const std::string what = value_text(type, value) + " in cell " + text(cell) +
-                           (rounds ? " is not exact as " : " does not fit ") +
-                           std::string(name(wanted));
-  if (declared) {
-    const BytePlace place = store.blocks().place(at.value_or(0));
-    throw Error(Errc::corrupt, place.name, at ? std::optional(place.offset) : std::nullopt,
-                what + " (R6)");
-  }
-  // The file is sound: no byte of it is to blame.
-  throw Error(Errc::type_mismatch, store.file().name(), std::nullopt, what,
-              rounds ? "allow_loss" : "");
-}
-
 }  // namespace
 
 bool can_be_rounded(ValueType type, const std::byte* value, ValueType wanted) {
-  return visit_type(type, [&](auto from) {
-    return visit_type(wanted, [&](auto to) {
-      using To = std::numeric_limits<decltype(to)>;
-      const auto number = static_cast<long double>(load_le<decltype(from)>(value));
-      const bool rounds = std::is_floating_point_v<decltype(from)> || !To::is_integer;
-      return rounds && number >= To::lowest() && number <= To::max();
-    });
-  });
+  const long double number = visit_type(
+      type, [&](auto tag) { return static_cast<long double>(load_le<decltype(tag)>(value)); });
+  return (is_float(type) || is_float(wanted)) && visit_type(wanted, [&](auto tag) {
+           using To = std::numeric_limits<decltype(tag)>;
+           return number >= To::lowest() && number <= To::max();
+         });
 }
 
 void fail_misfit(const Store& store, const Entry& entry, CellInBlock cell, const std::byte* value,
@@ -64,13 +45,17 @@ void fail_misfit_at(std::uint64_t at, const Store& store, const Entry& entry, Ce
                     const std::byte* value, ValueType wanted) {
   const BlockPos whole{entry.pos.rx + cell.row, entry.pos.cx + cell.col};
   const bool declared = store.schema().type_of(whole.cx) == wanted;
-  fail(store, at, whole, entry.value_type, value, wanted, declared);
-}
-
-void fail_misfit_of(const Store& store, std::uint64_t row, std::uint64_t col, std::uint64_t bits,
-                    ValueType wanted) {
-  fail(store, std::nullopt, {row, col}, store.schema().type_of(col),
-       reinterpret_cast<const std::byte*>(&bits), wanted, false);
+  const bool rounds = !declared && can_be_rounded(entry.value_type, value, wanted);
+  const std::string what = value_text(entry.value_type, value) + " in cell " + text(whole) +
+                           (rounds ? " is not exact as " : " does not fit ") +
+                           std::string(name(wanted));
+  if (declared) {
+    const BytePlace place = store.blocks().place(at);
+    throw Error(Errc::corrupt, place.name, place.offset, what + " (R6)");
+  }
+  // The file is sound: no byte of it is to blame.
+  throw Error(Errc::type_mismatch, store.file().name(), std::nullopt, what,
+              rounds ? "allow_loss" : "");
 }
 
 }  // namespace dapple::detail

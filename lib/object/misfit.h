@@ -20,11 +20,6 @@ struct CellInBlock {
 [[noreturn]] void fail_misfit_at(std::uint64_t at, const Store& store, const Entry& entry,
                                  CellInBlock cell, const std::byte* value, ValueType wanted);
 
-/// The same for a cell of the object whose value is not stored as such in the file; `bits` holds it
-/// as the column's declared type. Throws type_mismatch.
-[[noreturn]] void fail_misfit_of(const Store& store, std::uint64_t row, std::uint64_t col,
-                                 std::uint64_t bits, ValueType wanted);
-
 /// True when `value` is within the range of `wanted`, so that it could be rounded to that type.
 bool can_be_rounded(ValueType type, const std::byte* value, ValueType wanted);
 

@@ -101,7 +101,6 @@ class PieceScanner {
   void take_rows();
   void take_column(std::size_t c, std::size_t rows);
   void take_numbers(std::size_t c, std::size_t rows);
-  void take_plain_numbers(std::size_t c, std::size_t rows);
   void take_number(std::size_t c);
   void note_number(const char* p, std::string_view number, std::size_t c);
   void note_integer(std::string_view number, std::size_t c);

@@ -23,11 +23,6 @@ inline bool at_line_end(const char* p, const char* end) noexcept {
   return p == end || *p == '\n' || *p == '\r';
 }
 
-/// True where a field that is not quoted ends.
-inline bool at_field_end(const char* p, const char* end, char delimiter) noexcept {
-  return p != end && *p == delimiter ? true : at_line_end(p, end);
-}
-
 /// The start of the next line. REQUIRES at_line_end(p, end).
 inline const char* past_line_end(const char* p, const char* end) noexcept {
   const bool cr = p != end && *p == '\r';
