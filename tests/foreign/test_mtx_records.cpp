@@ -30,7 +30,6 @@ void check_strips(const Header& header, unsigned shift, std::uint64_t most, test
     expected[strip].push_back(record);
     all.put(strip, record);
   }
-  all.finish();
   for (std::uint64_t strip = 0; strip < strips; ++strip) {
     std::vector<Record>& records = expected[strip];
     std::vector<Record> read;

@@ -51,31 +51,12 @@ bool Dialect::only_blanks(const char* p, const char* end) const noexcept {
 }
 
 bool Dialect::is_number(std::string_view trimmed_text) const {
-  const char* p = trimmed_text.data();
-  const char* const end = p + trimmed_text.size();
-  const auto skip_sign = [&] { p += p != end && (*p == '-' || *p == '+'); };
-  const auto skip_digits = [&] {
-    const char* const start = p;
-    while (p != end && is_digit(*p)) ++p;
-    return p != start;
-  };
-  skip_sign();
-  bool number = skip_digits();
-  if (p != end && *p == decimal) {
-    ++p;
-    number = skip_digits() || number;
-  }
-  if (!number) {  // nan, inf or none
-    double ignored = 0;
-    const NumberText word = read_number(trimmed_text.data(), end, ignored);
-    return word.error == NumberError::none && word.end == end && p != end && *p != '.';
-  }
-  if (p != end && (*p == 'e' || *p == 'E')) {
-    ++p;
-    skip_sign();
-    if (!skip_digits()) return false;
-  }
-  return p == end;
+  if (decimal != '.' && trimmed_text.find('.') != trimmed_text.npos) return false;
+  std::string scratch;
+  const std::string_view text = with_point(trimmed_text, scratch);
+  double ignored = 0;
+  const NumberText read = read_number(text.data(), text.data() + text.size(), ignored);
+  return read.error != NumberError::no_number && read.end == text.data() + text.size();
 }
 
 std::string_view Dialect::with_point(std::string_view number, std::string& scratch) const {

@@ -207,7 +207,6 @@ void parse_coordinate(const Text& text, const Header& header, unsigned threads,
     put_records(header, shift, piece.records(),
                 [&](std::uint64_t strip, const Record& record) { records.put(strip, record); });
   });
-  records.finish();
   Schema schema;
   schema.rows = header.rows;
   schema.cols = header.cols;

@@ -57,54 +57,49 @@ class Packing {
 /// Records are kept in chunks of this number.
 inline constexpr std::uint64_t kChunk = 1024;
 
-/// The records of all strips. Each strip takes chunk after chunk of working space as its records
-/// come: nobody needs to know how many there will be, and they are stored once. One thread fills
-/// it; then any number of threads may work on different strips.
+/// The records of all strips. Each strip fills a chunk in memory, and then takes another place for
+/// it in working space: nobody needs to know how many records there will be. One thread fills it;
+/// then any number of threads may work on different strips.
 class StripRecords {
  public:
-  /// Room for `most` records. Memory or temporary space: 4 to 16 bytes for each, and a chunk for
-  /// each strip; in addition a chunk of memory for each strip when all takes more than 256 MiB.
-  /// Throws io.
-  StripRecords(const Packing& packing, std::uint64_t strips, std::uint64_t most);
+  /// Room for `most` records. Memory or temporary space: 4 to 16 bytes for each, and a chunk of
+  /// memory for each strip. Throws io.
+  StripRecords(const Packing& packing, std::uint64_t strips, std::uint64_t most)
+      : packing_(packing),
+        space_(most / kChunk * chunk_bytes() + Packing::kBehind),
+        buffers_(strips * stride()),
+        strips_(strips) {}
 
   /// Adds a record to a strip. REQUIRES that no more than `most` are added. Throws io.
   void put(std::uint64_t strip, const Record& record) {
     Strip& to = strips_[strip];
-    if (to.next == to.end) start_chunk(strip);
-    packing_.store(to.next, record);
-    to.next += packing_.size();
+    if (to.waiting == kChunk) write_chunk(strip);
+    packing_.store(buffers_.data() + strip * stride() + to.waiting++ * packing_.size(), record);
   }
-  /// Call once after the last `put`. Throws io.
-  void finish();
 
   std::uint64_t strips() const noexcept { return strips_.size(); }
-  std::uint64_t size(std::uint64_t strip) const noexcept {
-    const Strip& s = strips_[strip];
-    return s.chunks.size() * kChunk - static_cast<std::uint64_t>(s.end - s.next) / packing_.size();
-  }
-  /// Copies the records of a strip to `out`. REQUIRES finish(). Any thread. Throws io.
+  /// Copies the records of a strip to `out`. REQUIRES that all were put. Any thread. Throws io.
   void read(std::uint64_t strip, std::vector<Record>& out) const;
 
  private:
-  /// Bytes from chunk to chunk. Strips fill alike: were their chunks at multiples of a power of
-  /// two, they would share the same few places of the caches.
-  static std::uint64_t stride(const Packing& packing) noexcept {
+  std::uint64_t chunk_bytes() const noexcept { return kChunk * packing_.size(); }
+  /// Bytes from one chunk in memory to the next. Strips fill alike: were their chunks at multiples
+  /// of a power of two, they would share the same few places of the caches.
+  std::uint64_t stride() const noexcept {
     static_assert(Packing::kBehind <= 64);
-    return kChunk * packing.size() + 64;
+    return chunk_bytes() + 64;
   }
 
   struct Strip {
-    std::byte* next = nullptr;  // where the next record goes,
-    std::byte* end = nullptr;   // up to here
-    std::vector<std::uint64_t> chunks;
+    std::uint64_t waiting = 0;          // records in the chunk in memory
+    std::vector<std::uint64_t> chunks;  // the others: where they are in the space
   };
 
-  void start_chunk(std::uint64_t strip);
-  void write_buffer(std::uint64_t strip);
+  void write_chunk(std::uint64_t strip);
 
   Packing packing_;
   Scratch space_;
-  Array<std::byte> buffers_;  // a chunk of each strip, unless the space is in memory
+  Array<std::byte> buffers_;  // a chunk of each strip
   std::vector<Strip> strips_;
   std::uint64_t taken_ = 0;  // bytes of the space
 };
