@@ -29,6 +29,20 @@ def test_products_are_those_of_an_array(make, kind, dtype):
     assert (right @ turned).dtype == np.float64
 
 
+@pytest.mark.parametrize("name", ["bsr", "coo", "csc", "csr", "dia", "dok", "lil"])
+def test_products_with_sparse_arrays(make, name):
+    a = cells((30, 20), "i4", 0.3)
+    m = make(a, tile=(7, 12))
+    for dtype in ("u1", "f4", "c8"):
+        x = cells((20, 4), "i4", 0.2).astype(dtype)
+        made = m @ sp.csr_array(x).asformat(name)
+        assert type(made) is np.ndarray and np.allclose(made, a @ x)
+        assert made.dtype == (a.astype("f8") @ x).dtype
+    with pytest.raises(ValueError, match="dimension mismatch"):
+        m @ sp.csr_array((19, 2)).asformat(name)
+    assert np.allclose(m @ sp.coo_array(np.arange(20.0)), a @ np.arange(20.0))
+
+
 def test_no_array_is_made_of_a_large_matrix(tmp_path):
     n = 10_000_000  # 800 TB as an array
     at = np.arange(0, n, 1_000_003)
@@ -38,6 +52,7 @@ def test_no_array_is_made_of_a_large_matrix(tmp_path):
     wanted = np.zeros(n)
     wanted[at] = (at + 1.0) * x[at[::-1]]
     assert np.array_equal(m @ x, wanted)
+    assert np.array_equal(m @ sp.coo_array(x[:, None]), wanted[:, None])
     wanted[:] = 0
     wanted[at[::-1]] = (at + 1.0) * x[at]
     assert np.array_equal(x @ m, wanted)

@@ -8,23 +8,48 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .errors import InvalidArgumentError
+from .given import is_sparse
+
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from scipy.sparse.linalg import LinearOperator
+
+    from .strips import Strip
 
 
 class Multiplied:
     """A matrix that ``@`` multiplies where its cells are; an array of it is never made for that."""
 
     linear_operator: Callable[[], LinearOperator]
+    shape: tuple[int, int]
+    strips: Callable[[bool], Iterator[Strip]]
 
     def __matmul__(self, x: Any) -> Any:
-        """``m @ x`` in float64, of an array of one or two dimensions. O(stored values)."""
+        """``m @ x`` in float64, of an array of one or two dimensions, or a sparse one.
+
+        O(stored values). The result is a NumPy array.
+        """
+        if is_sparse(x):
+            return self._times_sparse(x) if x.ndim == 2 else self @ x.toarray()
         factor = _factor(x)
         return NotImplemented if factor is None else self.linear_operator() @ factor
 
     def __rmatmul__(self, x: Any) -> Any:
         factor = _factor(x)
         return NotImplemented if factor is None else factor @ self.linear_operator()
+
+    def _times_sparse(self, x: Any) -> NDArray[Any]:
+        if self.shape[1] != x.shape[0]:
+            raise InvalidArgumentError(
+                f"dimension mismatch: a matrix of {self.shape[1]} columns, and {x.shape[0]} rows"
+            )
+        factor = x.tocsr().astype(np.result_type(x.dtype, np.float64))
+        made = np.zeros((self.shape[0], x.shape[1]), factor.dtype)
+        for rows, cells in self.strips(True):
+            made[rows] = (cells @ factor).toarray()
+        return made
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
         """NumPy asks for ``x @ m`` in this way; to its other functions a matrix is an array."""
