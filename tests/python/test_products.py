@@ -71,4 +71,3 @@ def test_to_other_functions_a_matrix_is_an_array(make):
         a @ m
     with pytest.raises(TypeError, match="unsupported operand"):
         m @ "x"
-

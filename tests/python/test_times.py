@@ -1,6 +1,7 @@
 """Times and durations are stored exactly, or refused: none of them wraps around 64 bits."""
 
 import datetime as dt
+import zoneinfo
 
 import numpy as np
 import pytest
@@ -135,6 +136,20 @@ FAR = [
     ("ms", -(2**62), "-146136543-09-08T08:23:32.096"), ("us", 2**62, "+148108-07-06T14:00:27.387904"),
     ("us", -62167219200 * 10**6 - 1, "-0001-12-31T23:59:59.999999"),
 ]  # fmt: skip
+
+
+@pytest.mark.parametrize("year", [1850, 1894, 1895, 1970, 2020])
+def test_bounds_may_be_in_zones_of_local_mean_time(there, year):
+    first = dt.datetime(year, 1, 1, tzinfo=UTC)
+    times = [first + dt.timedelta(seconds=1) * k for k in range(3)]
+    f = there(pd.DataFrame({"t": pd.Series(times)}))
+    for zone in ("Europe/Oslo", "Asia/Tokyo", "America/New_York"):
+        for bound in (
+            times[1].astimezone(zoneinfo.ZoneInfo(zone)),
+            pd.Timestamp(times[1]).tz_convert(zone),
+        ):
+            assert f.where(f.c.t == bound).tolist() == [1]
+            assert f.where("t", above=bound).tolist() == [2]
 
 
 @pytest.mark.parametrize(("unit", "tick", "text"), FAR)

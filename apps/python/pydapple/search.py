@@ -152,8 +152,17 @@ def value_text(value: Any) -> Any:
     if isinstance(value, np.datetime64):
         return _iso(str(times.in_unit(value.reshape(1), times.stored_unit(value.dtype))[0]))
     if isinstance(value, dt.date):
-        return _iso(value.isoformat())
+        return _iso(_to_the_minute(value).isoformat())
     return value if isinstance(value, str) else _number(value)
+
+
+def _to_the_minute(value: dt.date) -> dt.date:
+    """The same time with an offset in minutes: those of local mean times, before 1900, are not."""
+    if not isinstance(value, dt.datetime):
+        return value
+    offset = value.utcoffset()
+    whole = offset is None or not offset % dt.timedelta(minutes=1)
+    return value if whole else value.astimezone(dt.timezone.utc)
 
 
 def _iso(text: str) -> str:
