@@ -1,5 +1,8 @@
 """``m @ x`` and ``x @ m``, against NumPy's of the same cells."""
 
+from decimal import Decimal
+from fractions import Fraction
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -71,3 +74,28 @@ def test_to_other_functions_a_matrix_is_an_array(make):
         a @ m
     with pytest.raises(TypeError, match="unsupported operand"):
         m @ "x"
+
+
+@pytest.mark.parametrize(
+    "x",
+    [
+        ["1", "2", "3"],
+        np.array(["1", "2", "3"], object),
+        np.array([b"1", b"2", b"3"]),
+        np.array(["2020-01-01"] * 3, "M8[s]"),
+        np.array([1, 2, 3], "m8[s]"),
+        [1, None, 2],
+        np.array([1, "2", 3.0], object)[:, None],
+    ],
+)
+def test_only_numbers_are_multiplied_with(make, x):
+    m = make(cells((3, 3), "f8"))
+    for product in (lambda: m @ x, lambda: np.transpose(x) @ m):
+        with pytest.raises(TypeError, match="multiplied by numbers"):
+            product()
+
+
+def test_numbers_of_python_are_multiplied_with(make):
+    m = make(cells((3, 3), "f8"))
+    exact = np.array([Fraction(1, 2), 2**70, Decimal("0.25")], object)
+    assert np.array_equal(m @ exact, m[:] @ exact.astype("f8"))

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from numbers import Number
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .errors import InvalidArgumentError
+from .errors import InvalidArgumentError, TypeMismatchError
 from .given import is_sparse
 
 if TYPE_CHECKING:
@@ -65,7 +66,12 @@ class Multiplied:
 def _factor(x: Any) -> NDArray[Any] | None:
     """What is multiplied with as it is; None for what has masks, or products of its own."""
     if isinstance(x, (list, tuple, Multiplied)):
-        return np.asarray(x)
-    if isinstance(x, np.ndarray) and not isinstance(x, np.ma.MaskedArray):
-        return x
-    return None
+        x = np.asarray(x)
+    if not isinstance(x, np.ndarray) or isinstance(x, np.ma.MaskedArray):
+        return None
+    numbers = x.dtype.kind in "biufc" or (
+        x.dtype.kind == "O" and all(isinstance(one, Number) for one in x.flat)
+    )
+    if not numbers:  # NumPy would make some of text and times
+        raise TypeMismatchError(f"a matrix is multiplied by numbers, not by an array of {x.dtype}")
+    return x

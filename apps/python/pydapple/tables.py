@@ -355,7 +355,8 @@ def _numbers(objects: NDArray[Any], gone: NDArray[np.bool_]) -> NDArray[Any]:
     if all(isinstance(value, int) for value in exact):
         low, high = min(exact), max(exact)
         if low < 0 or high >= 1 << 64:
-            raise TypeError(f"no integer of 64 bits holds both {low} and {high}")
+            both = f"both {low} and {high}" if low < 0 else f"{high}"
+            raise TypeError(f"no integer of 64 bits holds {both}")
         return np.array(exact, np.uint64)
     if numbers.dtype.kind != "f":
         numbers = np.array(given, np.float64)
