@@ -108,3 +108,20 @@ def test_missing_cells_have_a_place_or_are_refused(tmp_path):
     for wrong in ("Int7", dp.Meaning(stored="nope"), pd.PeriodDtype("D")):
         with pytest.raises(dp.TypeMismatchError):
             dp.frame_writer(tmp_path / "x.dbdf", 2, {"a": wrong})
+
+
+def test_columns_like_those_of_a_file_take_its_cells_and_any_text(there, tmp_path):
+    words = [["a", None, "b"], [None, None, None], ["", "b", "a"]]
+    for given in words:
+        f = there({
+            "t": pd.Series(given, dtype="str"),
+            "c": pd.Categorical(given, sorted({*given} - {None}), ordered=True),
+        })
+        with dp.frame_writer(tmp_path / "w.dbdf", 4, f.meanings, overwrite=True, sync=False) as w:
+            w[0:3] = f[0:3]
+            w["t", 3:4] = ["new"]
+            w["c", 3:4] = [None]
+        with dp.open(tmp_path / "w.dbdf") as g:
+            assert g["t"].tolist() == [*given, "new"] and g["c"].tolist() == [*given, None]
+            assert g.meanings["t"].kind == "text" and g.meanings["c"].ordered
+            assert g.words("c") == f.words("c")

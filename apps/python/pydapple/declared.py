@@ -54,10 +54,10 @@ def declared(label: str, spec: Any) -> StoredColumn:
 
 
 def _of_meaning(label: str, spec: Meaning) -> StoredColumn:
-    if spec.words is not None:
+    if spec.kind == "category" and spec.words is not None and len(spec.words) > 0:
         return _of_words(label, spec)
     if spec.kind in ("category", "text"):
-        return _growing(label, spec.kind)
+        return _growing(label, spec.kind, spec.ordered)
     if spec.is_time:
         return _nullable(StoredColumn(label, np.empty(0, np.int64), spec))
     if spec.stored is None and spec.kind == "number":
@@ -79,11 +79,10 @@ def _of_words(label: str, meaning: Meaning) -> StoredColumn:
     return StoredColumn(label, codes, meaning._replace(missing=0))
 
 
-def _growing(label: str, kind: str) -> StoredColumn:
+def _growing(label: str, kind: str, ordered: bool = False) -> StoredColumn:
     """A column whose words are not known yet. Codes are stored in the fewest bytes all the same."""
-    return StoredColumn(
-        label, np.empty(0, np.uint32), Meaning(kind, words=_core.Words([]), missing=0)
-    )
+    meaning = Meaning(kind, ordered=ordered, words=_core.Words([]), missing=0)
+    return StoredColumn(label, np.empty(0, np.uint32), meaning)
 
 
 def _of_pandas(label: str, dtype: Any) -> StoredColumn:
