@@ -205,7 +205,7 @@ const Verb kWhereVerb = {
     "\n"
     "Of a frame, EXPR tests columns: a comparison by =, !=, <, <=, > or >=; in (...), prefix\n"
     "\"...\", missing or nan after a name; put together by and, or, not and parentheses. Words,\n"
-    "times, durations and truth values are written as 'dapple get' prints them, words and times\n"
+    "times, durations and truth values are written as 'dapple get' prints them, all but the last\n"
     "in quotes; names that are no plain words in `backquotes`, and #3 is column number 3. A\n"
     "missing cell meets no test but 'missing', nor its opposite. The columns tested are printed.\n"
     "With --column LABEL, EXPR is about that column, as of a matrix: '== Ann'. Blanks around a\n"

@@ -132,10 +132,12 @@ class Tokens {
     next_.kind = Kind::number;
     next_.text = std::string(first, last);
     at_ += next_.text.size();
-    if (at_ < condition_.size() && in_name(condition_[at_])) {
+    const char next = at_ < condition_.size() ? condition_[at_] : ' ';
+    if (in_name(next) || next == ':' || next == '-') {
       fail(condition_, next_.begin,
-           "a number ends where letters start; put words and times in quotes, and names of columns "
-           "that start with a digit in `backquotes`");
+           "a number ends before " + detail::shown(condition_.substr(at_, 1)) +
+               "; put words, times and durations in quotes, and names of columns that start with a "
+               "digit in `backquotes`");
     }
   }
 
