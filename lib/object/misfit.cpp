@@ -32,11 +32,12 @@ bool can_be_rounded(ValueType type, const std::byte* value, ValueType wanted) {
 
 void fail_misfit(const Store& store, const Entry& entry, CellInBlock cell, const std::byte* value,
                  ValueType wanted) {
-  // A value that is not in the map is a copy, or was made: the block is to blame.
-  const HeldBytes held = store.payload(entry);
-  const bool inside = held.is_mapped() && value >= held.data() && value < held.data() + held.size();
+  // A value that is not in the map is a copy, or was made: the block is to blame. Nothing is made
+  // for that, since the entry may be of the rows that were.
+  const auto held = store.payload_in_place(entry);
+  const bool inside = held && value >= held->data() && value < held->data() + held->size();
   const std::uint64_t at =
-      inside ? store.payload_offset(entry) + static_cast<std::uint64_t>(value - held.data())
+      inside ? store.payload_offset(entry) + static_cast<std::uint64_t>(value - held->data())
              : entry.offset;
   fail_misfit_at(at, store, entry, cell, value, wanted);
 }

@@ -120,3 +120,17 @@ def test_estimate_packing_is_what_a_small_file_takes(make, tmp_path):
     assert plain == os.path.getsize(tmp_path / "plain.dbdf")
     with pytest.raises(dp.InvalidArgumentError, match="'none'"):
         dp.estimate_packing(m.path, "none")
+
+
+@pytest.mark.parametrize("pack", [None, "fast", "small"])
+@pytest.mark.parametrize("kind", ["csr", "coo", "dense"])
+def test_a_value_that_does_not_fit_is_told_of_few_rows_of_a_tile(make, kind, pack):
+    a = np.zeros((40, 30), "u4")
+    a[:, ::3] = np.arange(400).reshape(40, 10) + 1
+    a[17, 6] = 70_000
+    m = make(a, kind=kind, pack=pack, tile=(40, 30))
+    for rows in ((16, 19), (17, 18), (0, 40)):
+        with pytest.raises(dp.TypeMismatchError, match=r"70000 in cell \(17, 6\) does not fit"):
+            m.read(rows, dtype="u2")
+        assert np.array_equal(m.read(rows), a[slice(*rows)])
+    assert np.array_equal(m.read((18, 22), dtype="u2"), a[18:22])
