@@ -284,3 +284,21 @@ def test_where_takes_one_condition(make):
             m.where(**condition)
     with pytest.raises(ValueError):
         m.where(nan=False)
+
+
+def test_cells_between_those_that_are_picked_are_of_no_account(make, tmp_path):
+    a = np.arange(60, dtype="i4").reshape(6, 10)
+    a[2, 4] = 70_000
+    m = make(a, tile=(3, 10))
+    for cols in ([0, 7, 3], [9, 3, 3, 5], [5, -1, 0]):
+        out = np.zeros((3, len(cols)), "u2")
+        assert np.array_equal(m.take([5, 2, 2], cols, out=out), a[[5, 2, 2]][:, cols])
+    with pytest.raises(dp.TypeMismatchError, match=r"70000 in cell \(2, 4\)"):
+        m.take([5, 2], [0, 4], out=np.zeros((2, 2), "u2"))
+    for at, part in (((0, 0), a[:, :2]), ((0, 5), a[:, 5:])):  # nothing has columns 2, 3 and 4
+        dp.dataset.append(tmp_path / "d", part, at=at, sync=False)
+    with dp.open(tmp_path / "d") as holes:
+        assert np.array_equal(holes[:, [9, 0, 5]], a[:, [9, 0, 5]])
+        assert np.array_equal(holes[1:3, ::9], a[1:3, ::9])
+        with pytest.raises(dp.AbsentError, match=r"\(0, 3\)"):
+            holes[:, [0, 3]]

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from .absent import absent_code
 from .arrays import bands_of, new_array
+from .errors import AbsentError, TypeMismatchError
 from .keys import Pick, Positions, runs
 
 if TYPE_CHECKING:
@@ -104,8 +105,17 @@ def _fill(matrix: _core.Matrix, rows: Pick, cols: range, out: NDArray[Any], abse
 def _pick_columns(
     matrix: _core.Matrix, rows: Pick, cols: Positions, out: NDArray[Any], absent: int
 ) -> None:
+    try:
+        _pick_runs(matrix, rows, cols, out, absent, _GAP)
+    except (AbsentError, TypeMismatchError):  # perhaps of a cell in between, which nobody wants
+        _pick_runs(matrix, rows, cols, out, absent, 1)
+
+
+def _pick_runs(
+    matrix: _core.Matrix, rows: Pick, cols: Positions, out: NDArray[Any], absent: int, gap: int
+) -> None:
     wanted, place = np.unique(cols, return_inverse=True)
-    for begin, end in runs(wanted, _GAP):
+    for begin, end in runs(wanted, gap):
         first, last = np.searchsorted(wanted, (begin, end))
         mine = np.flatnonzero((place >= first) & (place < last))
         step = max(1, _BAND // ((end - begin) * out.itemsize))
