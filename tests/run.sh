@@ -73,16 +73,21 @@ run_languages() {
 }
 
 will_log $main/meson-logs/testlog.json
+will_log $main/meson-logs/tree.json
 for suite in python browser js; do will_log "$main/$suite.log"; done
 
 # All suites at once: what waits for a file, a process or a last compiler leaves its processor to others.
 # What the standard library can check of its containers, it does.
 mkdir -p $main
 if build $main "" -Dtests=true -Dpython=disabled -Doptimization=1 -Dcpp_args=-D_GLIBCXX_ASSERTIONS "${together[@]}"; then
-  run_languages browser js &
-  tests/python/build.sh $main >"$main/python-build.log" 2>&1  # what it says, the suite says again
+  {
+    tests/python/build.sh $main configure
+    run_languages browser js &
+    run $main "unit fuzz made ranged threads cli interop faults neighbours" >&3 2>&1 &
+    tests/python/build.sh $main
+  } 3>&1 >"$main/python-build.log" 2>&1  # what it says, the suite says again
   run_languages python &
-  run $main "unit fuzz made ranged threads cli interop tree faults neighbours" &
+  run $main tree --logbase tree &  # installs what was built
 fi
 wait
 for suite in python browser js; do
