@@ -96,8 +96,13 @@ for (const [name, cellOf] of Object.entries(PATTERNS)) {
       }
       writeNpy(npy, type, rows, cols, values);
       run("convert", npy, made, "--force", "-q", ...flags);
-      const file = await open(readFileSync(made));
-      await sameCells(file, values, rows, cols);
+      const zstd = zlib.zstdDecompressSync, file = await open(readFileSync(made), {zstd});
+      try {
+        await sameCells(file, values, rows, cols);
+      } catch (error) {  // columns may be packed with zstd, which early versions of node lack
+        if (!zstd && flags.includes("--pack") && error.message.includes("for which open() needs a decompressor")) return;
+        throw error;
+      }
       const statistics = await file.statistics();
       if (statistics) await sameStatistics(file, statistics, values);
     });
