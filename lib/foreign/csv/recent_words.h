@@ -57,7 +57,7 @@ class RecentWords {
   static constexpr std::uint64_t kPatience = 1024;  // more misses than hits
 
   struct Key {
-    std::uint64_t head = 0, tail = 0;        // 16 characters, zeros behind the field
+    std::uint64_t head = 0, tail = 0;        // 16 characters, zeros after the field
     std::uint64_t form = ~std::uint64_t{0};  // size and quotes
     bool operator==(const Key& other) const noexcept {
       return ((head ^ other.head) | (tail ^ other.tail) | (form ^ other.form)) == 0;
