@@ -26,8 +26,8 @@
 
 namespace dapple::test {
 
-/// One of how many changes, cuts and the like is tried: of three, or of `n` while a sanitizer
-/// watches; all where DAPPLE_TEST_ALL is set, as the soak suite does.
+/// One of how many changes, cuts and the like is tried: of `n`, at most eight, or of `n` while a
+/// sanitizer watches; all where DAPPLE_TEST_ALL is set, as the soak suite does.
 std::size_t one_of(std::size_t n) noexcept;
 
 /// Counts the running test case as skipped, and prints why.
