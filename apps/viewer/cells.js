@@ -7,7 +7,7 @@ const MISSING = Symbol("missing");    // one that has the mark of missing cells
 
 /**
  * The text of a cell; undefined while it is on its way, null where no block covers it, NOT_READ or MISSING.
- * `zero` is that of cells that are not stored. `plain`: the stored number, not what it stands for.
+ * `zero` is that of cells that are not stored. `plain`: the stored number, not its meaning.
  */
 function cellText(cellStore, sides, row, col, zero, ask, plain = false) {
   const y = Math.floor(row / sides[0]), x = Math.floor(col / sides[1]);

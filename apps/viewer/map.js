@@ -60,7 +60,7 @@ class View {
   }
   x(col) { return (col - this.col) * this.sx + this.width / 2; }
   y(row) { return (row - this.row) * this.sy + this.height / 2; }
-  /** The cells in view; ends are behind the last. */
+  /** The cells in view; ends are one past the last. */
   cells() {
     const [top, left] = this.cellAt(0, 0), [bottom, right] = this.cellAt(this.width, this.height);
     const clip = (value, most) => Math.min(most, Math.max(0, value));

@@ -137,7 +137,7 @@ function drawHistogram(canvas, bins, scale) {
   context.fillRect(0, high, canvas.width, 1);
 }
 
-/** A number that comes from pixels of which so many digits are right. */
+/** A number that comes from pixels of which a number of digits are right. */
 function fromPixels(value, exact, digits) {
   const known = exact && (digits === ALL_DIGITS || !Number.isFinite(value));
   return (known ? "" : "\u2248 ") + brief(value, Math.min(digits, known ? 9 : 6));

@@ -1,6 +1,6 @@
 // Pictures made of cells, by pages that have no server to make them.
 
-/** Of a cell's text, which may be followed by what it stands for. */
+/** Of a cell's text, which may be followed by its meaning. */
 const numberOf = ([text]) => text.endsWith("inf") ? (text[0] === "-" ? -Infinity : Infinity) : Number(text);
 
 /** Calls take(i, cells) for each pixel i of a tile that shows cells of a rectangle, and how many. */

@@ -296,7 +296,7 @@ class DbdfFile {
   }
 
   /**
-   * A column of a frame, by number or label, as what it stands for: numbers, BigInts (64-bit integers and
+   * A column of a frame, by number or label, as what it means: numbers, BigInts (64-bit integers and
    * ticks), true and false, words; null where a cell is missing. With `text`, as people write them.
    */
   async column(which, {rows, text = false, absent = null} = {}) {
