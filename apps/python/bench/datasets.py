@@ -1,15 +1,17 @@
 """Data sets: opening, committing and appending, in processor time and on the clock.
 
-    datasets.py [FOLDER]        default: a temporary one; about 5 GB
+    datasets.py [FOLDER [PART...]]        default: a temporary one, all parts; about 12 GB
 
-Each line says what it stands for; every answer is checked. Zarr, Parquet and Lance do the same beside it where they
-are installed: a shard, a file or a fragment for a part.
+Each line says what it stands for; every answer is checked. Zarr, Parquet and Lance do the same
+beside it where they are installed: a shard, a file or a fragment for a part. Two workers of Dask
+write 4 GB beside two `dd`, Zarr and Parquet, everything synced.
 """
 
 import importlib.metadata
 import os
 import resource
 import shutil
+import subprocess
 import sys
 import tempfile
 import time
@@ -19,6 +21,7 @@ import pydapple as dp
 
 PARTS, TILES = 1_000, 1_000  # tiles of a part
 TILE = 8  # rows and columns
+CHUNKS, CHUNK = 64, (8_192, 1_024)  # of doubles, that workers write: 64 MiB each
 
 
 def seconds(work, times=5):
@@ -203,7 +206,9 @@ def peers(home):
         except ImportError:
             print(f"{peer.name} is not installed")
             continue
-        name = f"{peer.name} {importlib.metadata.version('pylance' if peer is Lance else peer.name)}"
+        name = (
+            f"{peer.name} {importlib.metadata.version('pylance' if peer is Lance else peer.name)}"
+        )
         many.write([block + i for i in range(PARTS)], rows, cols)
         place = [0]
 
@@ -222,14 +227,95 @@ def peers(home):
         assert np.array_equal(grows.rows(1_000_990, 1_001_000), large[990:1_000, :TILE])
 
 
+def noise(block_id=(0, 0)):
+    """A chunk that costs next to nothing to make."""
+    return np.tile(np.random.default_rng(3).random(CHUNK[1]), (CHUNK[0], 1))
+
+
+def sync(folder):
+    """Wait until storage has all files below it."""
+    for root, _, names in os.walk(folder):
+        for name in names:
+            with open(os.path.join(root, name), "rb") as f:
+                os.fsync(f.fileno())
+
+
+def by_dd(folder):
+    """The bytes alone: two processes, each half of them."""
+    os.mkdir(folder)
+    source = os.path.join("/dev/shm", f"dapple-bench-{os.getpid()}")
+    with open(source, "wb") as f:
+        f.write(noise())
+    half = f"for i in $(seq {CHUNKS // 2}); do dd if={source} of={folder}/$0-$i bs=4M conv=fsync"
+    try:
+        running = [
+            subprocess.Popen(["sh", "-c", f"{half} status=none; done", str(k)]) for k in (0, 1)
+        ]
+        assert [one.wait() for one in running] == [0, 0]
+    finally:
+        os.remove(source)
+
+
+def workers(home):
+    """Two processes of Dask write 4 GB, each way three times in turn; the best of each counts."""
+    import dask.array as da
+    import distributed
+
+    x = da.map_blocks(noise, chunks=(CHUNK[:1] * CHUNKS, CHUNK[1:]), dtype="f8")
+
+    def by_zarr(folder):
+        x.to_zarr(folder, zarr_array_kwargs={"compressors": None})
+        sync(folder)
+
+    def by_parquet(folder):
+        import dask.dataframe as dd
+
+        dd.from_dask_array(x, columns=[str(k) for k in range(CHUNK[1])]).to_parquet(
+            folder, compression=None
+        )
+        sync(folder)
+
+    ways = {
+        "two dd": by_dd,
+        "dp.dataset.store": lambda folder: dp.dataset.store(x, folder),
+        "Dask's to_zarr": by_zarr,
+        "Dask's to_parquet": by_parquet,
+    }
+    best = {}
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, dashboard_address=None
+        ) as cluster,
+        cluster.get_client() as client,
+    ):
+        client.run(noise)  # imports
+        for name, way in list(ways.items()) * 3:
+            folder = os.path.join(home, "workers")
+            try:
+                best[name] = min(best.get(name, (float("inf"), 0)), seconds(lambda: way(folder), 1))  # noqa: B023
+                if name == "dp.dataset.store":
+                    m = dp.open(folder)
+                    assert m.shape == x.shape and np.array_equal(m[-CHUNK[0] :], noise())
+            except ImportError as error:
+                print(f"{name}: {error}")
+            shutil.rmtree(folder, ignore_errors=True)
+    for name, used in best.items():
+        say(f"two workers write 4 GB: {name}", used, "0.9 of dd" if name.startswith("dp") else "")
+
+
 def main():
     """Print all."""
     home = sys.argv[1] if len(sys.argv) > 1 else tempfile.mkdtemp()
+    parts = {
+        "many": lambda: many_parts(os.path.join(home, "many")),
+        "appending": lambda: appending(os.path.join(home, "grows")),
+        "workers": lambda: workers(home),
+        "peers": lambda: peers(home),
+    }
     os.makedirs(home, exist_ok=True)
     try:
-        many_parts(os.path.join(home, "many"))
-        appending(os.path.join(home, "grows"))
-        peers(home)
+        for name in sys.argv[2:] or parts:
+            parts[name]()
     finally:
         shutil.rmtree(home)
 
