@@ -63,17 +63,17 @@ bool is_passing(long status) noexcept {
 
 }  // namespace
 
-Exchange::Exchange(const CurlApi& curl, const std::string& address, Range bytes,
-                   std::span<const RangeRequest> to, const Version& opened)
-    : curl_(curl),
+Exchange::Exchange(const std::string& address, Range bytes, std::span<const RangeRequest> to,
+                   const Version& opened)
+    : curl_(curl_for(shown(address))),
       first_address_(address),
       offset_(bytes.begin),
       size_(bytes.size()),
       to_(to),
       opened_(&opened) {}
 
-Exchange::Exchange(const CurlApi& curl, const std::string& address, const RangeRequest& to)
-    : curl_(curl),
+Exchange::Exchange(const std::string& address, const RangeRequest& to)
+    : curl_(curl_for(shown(address))),
       first_address_(address),
       only_(to),
       offset_(to.offset),

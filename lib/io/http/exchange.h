@@ -31,12 +31,12 @@ class Exchange {
 
   /// Asks for bytes of an object of version `opened`, and gives them to the requests `to`, which
   /// ascend, and of which only the first and the last may have others, too. Bytes that none of them
-  /// has are dropped.
-  Exchange(const CurlApi& curl, const std::string& address, Range bytes,
-           std::span<const RangeRequest> to, const Version& opened);
+  /// has are dropped. Throws unsupported where there is no libcurl: none is loaded before.
+  Exchange(const std::string& address, Range bytes, std::span<const RangeRequest> to,
+           const Version& opened);
   /// Asks for as many bytes from `to.offset` on, or at the end, as there is room. Any version will
   /// do, and may have fewer bytes.
-  Exchange(const CurlApi& curl, const std::string& address, const RangeRequest& to);
+  Exchange(const std::string& address, const RangeRequest& to);
   ~Exchange();
   Exchange(const Exchange&) = delete;
   Exchange& operator=(const Exchange&) = delete;

@@ -97,16 +97,16 @@ std::chrono::milliseconds pause_before(std::span<Exchange* const> again, unsigne
 /// Connections for one thread.
 class Connections::Loan {
  public:
-  explicit Loan(Connections& from) : from_(from) {
+  Loan(const CurlApi& curl, Connections& from) : curl_(curl), from_(from) {
     const std::lock_guard lock(from.mutex_);
     // After a fork the connections are the parent's: two processes must not use one.
     if (const pid_t process = ::getpid(); std::exchange(from.process_, process) != process) {
       from.idle_.clear();
     }
     if (from.idle_.empty()) {
-      multi_ = from.curl_.curl_multi_init();
+      multi_ = curl_.curl_multi_init();
       if (multi_ == nullptr) throw std::bad_alloc();
-      from.curl_.curl_multi_setopt(multi_, CURLMOPT_MAXCONNECTS, static_cast<long>(kInFlight));
+      curl_.curl_multi_setopt(multi_, CURLMOPT_MAXCONNECTS, static_cast<long>(kInFlight));
     } else {
       multi_ = from.idle_.back();
       from.idle_.pop_back();
@@ -117,7 +117,7 @@ class Connections::Loan {
       const std::lock_guard lock(from_.mutex_);
       from_.idle_.push_back(multi_);
     } catch (...) {  // no memory
-      from_.curl_.curl_multi_cleanup(multi_);
+      curl_.curl_multi_cleanup(multi_);
     }
   }
   Loan(const Loan&) = delete;
@@ -125,28 +125,30 @@ class Connections::Loan {
   CURLM* multi() const noexcept { return multi_; }
 
  private:
+  const CurlApi& curl_;
   Connections& from_;
   CURLM* multi_;
 };
 
-Connections::Connections(const CurlApi& curl) : curl_(curl), process_(::getpid()) {}
+Connections::Connections() : process_(::getpid()) {}
 
 Connections::~Connections() {
-  if (::getpid() != process_) return;
+  if (idle_.empty() || ::getpid() != process_) return;
   const WithoutSigpipe guard;
-  for (CURLM* const multi : idle_) curl_.curl_multi_cleanup(multi);
+  for (CURLM* const multi : idle_) curl_for({}).curl_multi_cleanup(multi);
 }
 
 void Connections::run(std::span<const std::unique_ptr<Exchange>> exchanges, std::size_t in_flight) {
   const WithoutSigpipe guard;
-  const Loan loan(*this);
+  const CurlApi& curl = curl_for({});  // which is there: whoever made an exchange had it
+  const Loan loan(curl, *this);
   std::vector<Exchange*> left;
   for (const auto& exchange : exchanges) left.push_back(exchange.get());
   try {
     for (unsigned tries = 0; !left.empty(); ++tries) {
       if (tries == kTries) left.front()->fail();
       if (tries > 0) std::this_thread::sleep_for(pause_before(left, tries - 1));
-      left = run_once(curl_, loan.multi(), left, in_flight);
+      left = run_once(curl, loan.multi(), left, in_flight);
     }
   } catch (...) {  // the others are still on their way
     for (const auto& exchange : exchanges) exchange->end();
@@ -154,10 +156,9 @@ void Connections::run(std::span<const std::unique_ptr<Exchange>> exchanges, std:
   }
 }
 
-HttpSource::HttpSource(const CurlApi& curl, const std::string& address, const Version& version,
+HttpSource::HttpSource(const std::string& address, const Version& version,
                        std::shared_ptr<Connections> connections)
     : RangedSource(shown(address), {version.size}, {.unit = kEnd, .gap = 256 << 10}),
-      curl_(curl),
       address_(address),
       version_(version),
       connections_(std::move(connections)) {}
@@ -171,7 +172,7 @@ void HttpSource::fetch(std::span<const Part> parts) const {
     for (std::uint64_t at = near.bytes.begin; at < near.bytes.end; at += kPiece) {
       const Range bytes{at, at + std::min(kPiece, near.bytes.end - at)};
       while (end_of(to.front()) <= bytes.begin) to = to.subspan(1);
-      exchanges.push_back(std::make_unique<Exchange>(curl_, address_, bytes, to, version_));
+      exchanges.push_back(std::make_unique<Exchange>(address_, bytes, to, version_));
     }
   }
   try {
@@ -222,15 +223,14 @@ std::optional<Version> version_in(const std::string& line) {
 }
 
 /// The object as another process of this machine saw it lately; no request if all is kept.
-std::shared_ptr<HttpSource> open_seen(const CurlApi& curl, const std::string& address,
-                                      const CacheFolder& folder,
+std::shared_ptr<HttpSource> open_seen(const std::string& address, const CacheFolder& folder,
                                       const std::shared_ptr<Connections>& connections) {
   if (folder.path.empty()) return nullptr;
   const auto line = PieceCache::seen(folder, address);
   const auto version = line ? version_in(*line) : std::nullopt;
   if (!version) return nullptr;
   try {
-    auto source = std::make_shared<HttpSource>(curl, address, *version, connections);
+    auto source = std::make_shared<HttpSource>(address, *version, connections);
     source->keep_in(folder);
     source->know_end();
     return source;
@@ -247,32 +247,30 @@ bool refuses_end(long status) noexcept {
 }
 
 /// The first answer of an object, for bytes as of `Exchange`. Nullptr when there is none.
-std::unique_ptr<Exchange> first_answer(const CurlApi& curl, const std::string& address,
-                                       Connections& connections, const RangeRequest& to) {
+std::unique_ptr<Exchange> first_answer(const std::string& address, Connections& connections,
+                                       const RangeRequest& to) {
   std::vector<std::unique_ptr<Exchange>> one;
-  one.push_back(std::make_unique<Exchange>(curl, address, to));
+  one.push_back(std::make_unique<Exchange>(address, to));
   try {
     connections.run(one, 1);
   } catch (const Error&) {
     const long status = one.front()->answer();
     if (is_nothing(status)) return nullptr;
     if (to.offset != Exchange::kEnd || !refuses_end(status)) throw;
-    return first_answer(curl, address, connections, {0, to.to});
+    return first_answer(address, connections, {0, to.to});
   }
   return std::move(one.front());
 }
 
-std::shared_ptr<HttpSource> find_at(const CurlApi& curl, const std::string& address,
-                                    const CacheFolder& folder,
+std::shared_ptr<HttpSource> find_at(const std::string& address, const CacheFolder& folder,
                                     const std::shared_ptr<Connections>& connections,
                                     std::uint64_t front) {
-  if (auto source = open_seen(curl, address, folder, connections)) return source;
+  if (auto source = open_seen(address, folder, connections)) return source;
   // For a cache there is at least one whole piece among the last bytes.
   const std::uint64_t end = folder.path.empty() ? kEnd : kEnd + PieceCache::kPiece;
   std::vector<std::byte> bytes(
       static_cast<std::size_t>(front == 0 ? end : std::min(front, kPiece)));
-  const auto got =
-      first_answer(curl, address, *connections, {front == 0 ? Exchange::kEnd : 0, bytes});
+  const auto got = first_answer(address, *connections, {front == 0 ? Exchange::kEnd : 0, bytes});
   if (got == nullptr) return nullptr;
   const Version& version = got->version();
   if (version.size > 0 && version.etag.empty() && version.modified.empty()) {
@@ -280,7 +278,7 @@ std::shared_ptr<HttpSource> find_at(const CurlApi& curl, const std::string& addr
                 "the server gives the object neither an ETag nor a date, so that nobody could see "
                 "that it is replaced; download the file first");
   }
-  auto source = std::make_shared<HttpSource>(curl, address, version, connections);
+  auto source = std::make_shared<HttpSource>(address, version, connections);
   source->keep_in(folder);
   source->know(got->first_byte(), std::span(bytes).first(got->received()));
   if (!folder.path.empty()) PieceCache::see(folder, address, source->version_line());
@@ -291,12 +289,11 @@ std::shared_ptr<HttpSource> find_at(const CurlApi& curl, const std::string& addr
 
 std::shared_ptr<ByteSource> find_address(const std::string& address, const CacheFolder& folder,
                                          std::uint64_t front) {
-  const CurlApi& curl = curl_for(shown(address));
-  return find_at(curl, address, folder, std::make_shared<Connections>(curl), front);
+  return find_at(address, folder, std::make_shared<Connections>(), front);
 }
 
 std::shared_ptr<ByteSource> HttpSource::beside(const std::string& name, std::uint64_t front) const {
-  auto found = find_at(curl_, address_beside(address_, name), folder_, connections_, front);
+  auto found = find_at(address_beside(address_, name), folder_, connections_, front);
   if (found != nullptr) found->set_check(check());
   return found;
 }

@@ -17,7 +17,7 @@ namespace dapple::detail::http {
 /// Connections that are not in use. Each is used by one thread at a time.
 class Connections {
  public:
-  explicit Connections(const CurlApi& curl);
+  Connections();
   ~Connections();
   Connections(const Connections&) = delete;
   Connections& operator=(const Connections&) = delete;
@@ -29,7 +29,6 @@ class Connections {
  private:
   class Loan;
 
-  const CurlApi& curl_;
   std::mutex mutex_;  // guards what follows
   std::vector<CURLM*> idle_;
   pid_t process_;
@@ -37,7 +36,7 @@ class Connections {
 
 class HttpSource final : public RangedSource {
  public:
-  HttpSource(const CurlApi& curl, const std::string& address, const Version& version,
+  HttpSource(const std::string& address, const Version& version,
              std::shared_ptr<Connections> connections);
   ~HttpSource() override;
 
@@ -56,7 +55,6 @@ class HttpSource final : public RangedSource {
  private:
   void fetch(std::span<const Part> parts) const override;
 
-  const CurlApi& curl_;
   const std::string address_;
   const Version version_;
   const std::shared_ptr<Connections> connections_;
