@@ -31,6 +31,7 @@ struct ColumnBuffer {
 
 class Frame;
 namespace detail {
+Frame open_frame(const std::filesystem::path& path, const OpenOptions& options);
 Frame open_frame(std::span<const std::byte> bytes, std::string name, OpenOptions options);
 Frame open_frame(std::shared_ptr<const RangeReader> reader, std::string name, OpenOptions options);
 }  // namespace detail
@@ -38,7 +39,9 @@ Frame open_frame(std::shared_ptr<const RangeReader> reader, std::string name, Op
 class Frame : public BlockedObject {
  public:
   /// Like `dapple::open`; throws type_mismatch when the file holds a matrix.
-  static Frame open(const std::filesystem::path& path, OpenOptions options = {});
+  static Frame open(const std::filesystem::path& path, OpenOptions options = {}) {
+    return detail::open_frame(path, options);
+  }
   /// The same for the bytes of a file, as `dapple::open` of them.
   static Frame open(std::span<const std::byte> bytes, std::string name = "memory",
                     OpenOptions options = {}) {

@@ -25,6 +25,7 @@ enum class Storage : std::uint8_t { dense, csr };
 
 class Matrix;
 namespace detail {
+Matrix open_matrix(const std::filesystem::path& path, const OpenOptions& options);
 Matrix open_matrix(std::span<const std::byte> bytes, std::string name, OpenOptions options);
 Matrix open_matrix(std::shared_ptr<const RangeReader> reader, std::string name,
                    OpenOptions options);
@@ -33,7 +34,9 @@ Matrix open_matrix(std::shared_ptr<const RangeReader> reader, std::string name,
 class Matrix : public BlockedObject {
  public:
   /// Like `dapple::open`; throws type_mismatch when the file holds a frame.
-  static Matrix open(const std::filesystem::path& path, OpenOptions options = {});
+  static Matrix open(const std::filesystem::path& path, OpenOptions options = {}) {
+    return detail::open_matrix(path, options);
+  }
   /// The same for the bytes of a file, as `dapple::open` of them.
   static Matrix open(std::span<const std::byte> bytes, std::string name = "memory",
                      OpenOptions options = {}) {

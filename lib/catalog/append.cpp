@@ -46,7 +46,7 @@ WriteSummary append(const std::filesystem::path& name, const std::variant<Matrix
   const std::filesystem::path file = follow_links(name);
   const std::variant<Matrix, Frame> parts[] = {open_in_turn(file), rows};
   const auto old = detail::store_of(parts[0]);
-  if (old->format() != "dbdf") {
+  if (old->format() != detail::native_format().info.name) {
     throw Error(Errc::unsupported, file.string(), std::nullopt,
                 "rows can only be appended to dbdf files, and the format of this one is " +
                     std::string(old->format()) + "; convert it first");
@@ -54,7 +54,7 @@ WriteSummary append(const std::filesystem::path& name, const std::variant<Matrix
   const auto whole = detail::store_of(
       concat(parts, Axis::rows,
              {.allow_loss = options.allow_loss, .keep_order = true, .note = options.note}));
-  detail::judge_losses(detail::Source(whole, {}, options), detail::format_named("dbdf"), options);
+  detail::judge_losses(detail::Source(whole, {}, options), detail::native_format(), options);
   return detail::dbdf::append_dbdf(old, whole, file, options);
 }
 

@@ -37,12 +37,12 @@ Source source_of(const std::variant<Matrix, Frame>& in, const Selection& part,
                  const ConvertOptions& options, const Format& format) {
   auto store = store_of(in);
   Source source(store, part, options);
-  if (options.transpose && (source.kind() == ObjectKind::frame || format.info.name != "dbdf")) {
+  if (options.transpose && (source.kind() == ObjectKind::frame || &format != &native_format())) {
     throw Error(Errc::unsupported, source.store().file().name(), std::nullopt,
                 "only a matrix can be written with its rows as columns, and only to dbdf");
   }
   judge_losses(source, format, options);
-  if (format.info.name != "dbdf" || options.write.plain) return source;
+  if (&format != &native_format() || options.write.plain) return source;
   return {with_used_words(std::move(store), part, options.threads), part, options};
 }
 

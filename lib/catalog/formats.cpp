@@ -40,8 +40,8 @@ void check(const FormatOptions& options) {
   kRead(options);
 }
 
-// The formats, with `info` as name, title, extensions, reads, writes, streams, options. If two are
-// equally sure of a file, the first one wins.
+// The formats, dapple's own first, with `info` as name, title, extensions, reads, writes, streams,
+// options. If two are equally sure of a file, the first one wins.
 constexpr std::array kTable = {
     Format{.info = {"dbdf", "DAPHNE binary format 1", ".dbdf", true, true, false},
            .recognise = dbdf::recognise_dbdf,
@@ -273,6 +273,7 @@ std::span<const std::byte> head_of(const ByteSource& file) {
 }  // namespace
 
 std::span<const Format> all_formats() noexcept { return kTable; }
+const Format& native_format() noexcept { return kTable.front(); }
 
 const Format* find_format(std::string_view name) {
   const std::string wanted = lower(std::string(name));

@@ -68,6 +68,9 @@ struct Format {
 /// The table.
 std::span<const Format> all_formats() noexcept;
 
+/// dapple's own.
+const Format& native_format() noexcept;
+
 /// The format of that name, in capitals or not, or null.
 const Format* find_format(std::string_view name);
 /// The same. Throws invalid_argument, listing the names.

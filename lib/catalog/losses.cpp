@@ -110,7 +110,7 @@ void require_plain_numbers(const Source& source, const std::string& target) {
   }
 }
 
-bool is_dbdf(const Format& format) { return format.info.name == "dbdf"; }
+bool is_dbdf(const Format& format) { return &format == &native_format(); }
 
 /// True when a dbdf file without auxiliary blocks is to be written.
 bool is_plain_layout(const Format& format, const ConvertOptions& options) {

@@ -88,6 +88,10 @@ std::variant<Matrix, Frame> open_stream(int fd, std::string name, OpenOptions op
       detail::open_store(detail::LocalFile::spool(fd, std::move(name)), options));
 }
 
+Matrix detail::open_matrix(const std::filesystem::path& path, const OpenOptions& options) {
+  return matrix_of(open_path(path, options));
+}
+
 Matrix detail::open_matrix(std::span<const std::byte> bytes, std::string name,
                            OpenOptions options) {
   return matrix_of(open_bytes(bytes, std::move(name), options));
@@ -98,6 +102,10 @@ Matrix detail::open_matrix(std::shared_ptr<const RangeReader> reader, std::strin
   return matrix_of(open_reader(std::move(reader), std::move(name), options));
 }
 
+Frame detail::open_frame(const std::filesystem::path& path, const OpenOptions& options) {
+  return frame_of(open_path(path, options));
+}
+
 Frame detail::open_frame(std::span<const std::byte> bytes, std::string name, OpenOptions options) {
   return frame_of(open_bytes(bytes, std::move(name), options));
 }
@@ -105,14 +113,6 @@ Frame detail::open_frame(std::span<const std::byte> bytes, std::string name, Ope
 Frame detail::open_frame(std::shared_ptr<const RangeReader> reader, std::string name,
                          OpenOptions options) {
   return frame_of(open_reader(std::move(reader), std::move(name), options));
-}
-
-Matrix Matrix::open(const std::filesystem::path& path, OpenOptions options) {
-  return matrix_of(open_path(path, options));
-}
-
-Frame Frame::open(const std::filesystem::path& path, OpenOptions options) {
-  return frame_of(open_path(path, options));
 }
 
 }  // namespace dapple

@@ -80,7 +80,7 @@ WriteSummary write_column_copy(const std::filesystem::path& path, const OpenOpti
     auto content = file;
     const bool parsed = format_to_read(content, options).parse != nullptr;
     const std::shared_ptr<const Store> store = parsed ? nullptr : open_store(file, options);
-    if (parsed || store->driver().format != store->format()) {
+    if (parsed || store->is_import()) {
       refuse("text has no copy by column; convert it first");
     }
     if (store->schema().kind == ObjectKind::frame) {

@@ -15,6 +15,11 @@ std::string text(BlockPos pos) {
   return s.append(", ").append(std::to_string(pos.cx)).append(")");
 }
 
+std::string stored_as(const Entry& e) {
+  return std::string(name(e.kind)) +
+         (e.kind == BlockKind::empty ? "" : " of " + std::string(name(e.value_type)));
+}
+
 void store_entry(std::byte* p, const Entry& e) noexcept {
   store_le(p + entry_at::rx, e.pos.rx);
   store_le(p + entry_at::cx, e.pos.cx);

@@ -47,6 +47,9 @@ struct Entry {
   Region cells() const noexcept { return info().cells(); }
 };
 
+/// "dense of f32", for messages.
+std::string stored_as(const Entry& e);
+
 inline Entry load_entry(const std::byte* p) noexcept {
   Entry e;
   e.pos = {load_le<std::uint64_t>(p + entry_at::rx), load_le<std::uint64_t>(p + entry_at::cx)};

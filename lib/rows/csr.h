@@ -134,4 +134,8 @@ void read_csr(const Store& store, const Region& region, const ReadOptions& optio
   });
 }
 
+/// `Block::to_csr`.
+template <Value T>
+void block_to_csr(const Store& store, const Entry& e, Csr<T, std::uint32_t>& out);
+
 }  // namespace dapple::detail

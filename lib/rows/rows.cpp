@@ -79,10 +79,4 @@ template class BandReader<std::uint64_t>;
 
 }  // namespace detail
 
-detail::BandReader<std::uint32_t> Block::row_bands(ValueType type) const {
-  // Borrowed, as the block is.
-  const std::shared_ptr<const detail::Store> borrowed(std::shared_ptr<void>(), &store());
-  return {borrowed, store().fetched_entry(number_).cells(), type, {}};
-}
-
 }  // namespace dapple

@@ -41,8 +41,8 @@ def main(library, include, c_symbols):
             found.append(f"exported, but not of dapple: {symbol}")
         elif inside.group(1) and not re.search(rf"\b{inside.group(2)}\b", headers):
             found.append(f"exported, but in no public header: {symbol}")
-    if not any(symbol.startswith("dapple::Matrix::open(") for symbol in symbols):
-        found.append("dapple::Matrix::open is not exported")
+    if not any(symbol.startswith("dapple::open(") for symbol in symbols):
+        found.append("dapple::open is not exported")
     for line in found[:20]:
         print(line)
     print(f"{len(symbols) - len(found)} passed, {len(found)} failed")

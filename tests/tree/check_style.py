@@ -26,7 +26,7 @@ APPS_ONLY = ("fmt/", "CLI/", "doctest/")
 
 # The rooms of the library, from the ground up. A file includes from its own room and from those
 # below it; lib/HACKING.md says what belongs in each.
-FLOORS = ("base", "io", "cells", "codec", "cache", "index", "layout", "object", "rows", "compute", "dbdf", "dataset", "foreign", "catalog", "c")
+FLOORS = ("base", "io", "cells", "codec", "cache", "index", "layout", "object", "rows", "compute", "dbdf", "dataset", "foreign", "catalog", "api", "c")
 # Rooms of one format, which know nothing of each other. What several share is a room of its own;
 # npy is also what a member of an npz archive is.
 FORMATS = "lib/foreign/"

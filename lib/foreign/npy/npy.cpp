@@ -111,10 +111,7 @@ std::optional<DensePlace> in_place(const Store& store, const Entry& e) {
   return DensePlace{store.payload(e), state.row_stride()};
 }
 
-constexpr Driver driver_of(std::string_view format) {
-  return {.format = format, .read = read, .in_place = in_place};
-}
-constexpr Driver kDriver = driver_of("npy"), kMemberDriver = driver_of("npz");
+constexpr Driver kDriver{.format = "npy", .read = read, .in_place = in_place};
 
 Schema schema_of(const Header& header, const std::string& file) {
   Schema schema;
@@ -221,8 +218,7 @@ Match recognise_npy(const Probe& probe) {
 
 namespace {
 
-std::shared_ptr<Store> open_array(std::shared_ptr<ByteSource> file, Range within,
-                                  const Driver& driver) {
+std::shared_ptr<Store> open_array(std::shared_ptr<ByteSource> file, Range within) {
   const Header header = parse_header(*file, within);
   Schema schema = schema_of(header, file->name());
   std::uint64_t items = 0;
@@ -247,7 +243,7 @@ std::shared_ptr<Store> open_array(std::shared_ptr<ByteSource> file, Range within
   EntryTable blocks = blocks_of(schema, layout, bytes);
   const std::string note = note_of(header, schema, within.end - header.data - bytes);
   auto store =
-      make_store(std::move(file), std::move(schema), std::move(blocks), driver, std::move(state));
+      make_store(std::move(file), std::move(schema), std::move(blocks), kDriver, std::move(state));
   store->set_note(note);
   return store;
 }
@@ -256,11 +252,11 @@ std::shared_ptr<Store> open_array(std::shared_ptr<ByteSource> file, Range within
 
 std::shared_ptr<const Store> open_npy(std::shared_ptr<ByteSource> file, const OpenOptions&) {
   const Range whole{0, file->size()};
-  return open_array(std::move(file), whole, kDriver);
+  return open_array(std::move(file), whole);
 }
 
 std::shared_ptr<Store> open_member(std::shared_ptr<ByteSource> file, Range within) {
-  return open_array(std::move(file), within, kMemberDriver);
+  return open_array(std::move(file), within);
 }
 
 namespace {

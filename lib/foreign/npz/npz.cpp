@@ -72,6 +72,7 @@ std::shared_ptr<const Store> open_npz(std::shared_ptr<ByteSource> file,
   }
   const Contents contents = contents_of(file, std::array{*chosen});
   const auto store = npy::open_member(contents.file, contents.members[0]);
+  store->set_format("npz");
   store->set_contents(names.contents());
   return store;
 }
