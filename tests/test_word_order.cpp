@@ -14,10 +14,10 @@ using namespace dapple::test;
 
 namespace {
 
-using Words = std::vector<std::string>;
+using WordList = std::vector<std::string>;
 
 /// A frame of one category, a row for each word, which are in order unless `unordered`.
-Frame levels(const std::filesystem::path& path, const Words& words, bool ordered = true) {
+Frame levels(const std::filesystem::path& path, const WordList& words, bool ordered = true) {
   auto dictionary = std::make_shared<detail::WordTable>();
   for (const std::string& word : words) dictionary->add(word);
   Column column{"level", ValueType::u8, {.kind = MeaningKind::category, .ordered = ordered}};
@@ -44,7 +44,7 @@ std::string order_of(const Frame& frame) {
   return text;
 }
 
-std::string cells_of(const Words& words) {
+std::string cells_of(const WordList& words) {
   std::string text;
   for (const std::string& word : words) text += word + '\n';
   return text;
@@ -54,7 +54,7 @@ std::string cells_of(const Words& words) {
 
 TEST_CASE("word order: orders that agree become one, whichever part comes first") {
   const TempDir dir;
-  const auto merged = [&](const Words& a, const Words& b) {
+  const auto merged = [&](const WordList& a, const WordList& b) {
     std::string note;
     ConcatOptions options;
     options.note = [&](const std::string& text) { note = text; };
@@ -76,7 +76,7 @@ TEST_CASE("word order: orders that agree become one, whichever part comes first"
 TEST_CASE("word order: a part without an order keeps that of the others if it has no other words") {
   const TempDir dir;
   const Frame ordered = levels(dir / "a", {"lo", "mid", "hi"});
-  const auto with = [&](const Words& words, bool first) {
+  const auto with = [&](const WordList& words, bool first) {
     const Frame plain = levels(dir / "b", words, false);
     const std::variant<Matrix, Frame> parts[] = {first ? plain : ordered, first ? ordered : plain};
     return order_of(std::get<Frame>(concat(parts, dapple::Axis::rows)));
@@ -96,7 +96,7 @@ TEST_CASE("word order: appended words come into the order of the file, or are re
   append(file, levels(dir / "b", {"hi"}));
   CHECK(order_of(Frame::open(file)) == "lo < mid < hi");
   const std::string before = read_text(file);
-  for (const Words& words : {Words{"hi", "lo"}, Words{"lo", "top"}}) {
+  for (const WordList& words : {WordList{"hi", "lo"}, WordList{"lo", "top"}}) {
     const auto error = error_of([&] { append(file, levels(dir / "b", words)); });
     CHECK(required_error(error).code() == Errc::invalid_argument);
     CHECK(error->detail() ==

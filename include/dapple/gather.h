@@ -89,6 +89,17 @@ void gather_cells(const BlockedObject& object, std::span<const CellPos> cells, s
   detail::gather_cells_to(object, cells, out.data(), out.size(), value_type_of<T>(), options);
 }
 
+/// True when blocks cover all cells of these rows in these columns, which ascend. For who reads
+/// what is between wanted cells, too: with Absent::zero, where this is true. Throws out_of_range,
+/// invalid_argument for columns that do not ascend, corrupt. O(1) in a regular tiling, otherwise
+/// O(log n + blocks between them); no block is read.
+bool covers(const BlockedObject& object, Range rows, std::span<const std::uint64_t> cols);
+
+/// Copies values as those of another type, which they must fit exactly (R6), and returns how many:
+/// fewer than all when the next does not. Throws invalid_argument when `out` has no room for them.
+std::size_t convert_values(ValueType from, std::span<const std::byte> values, ValueType to,
+                           std::span<std::byte> out);
+
 /// Copies rows of columns of a frame in the order of the list; `columns` have room for as many
 /// rows. Rows that are near each other are read at once. Throws what Frame::read_rows throws.
 void gather_rows(const Frame& frame, std::span<const std::uint64_t> rows,

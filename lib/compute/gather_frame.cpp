@@ -18,10 +18,32 @@ constexpr std::uint64_t kMostRows = 65536;  // read at once
 /// Places in a list of rows.
 using Places = std::span<const std::size_t>;
 
+/// True when nothing that is read of these rows can be an error: all of it is in blocks, and fits.
+bool is_sound(const Frame& frame, Range rows, std::span<const ColumnBuffer> out, Absent absent) {
+  const detail::Store& store = frame.store();
+  return std::all_of(out.begin(), out.end(), [&](const ColumnBuffer& c) {
+    return holds_all(c.value_type, frame.column_type(c.col)) &&
+           (absent == Absent::zero || store.watched([&] {
+             return store.covers(rows, {&c.col, 1});
+           }));
+  });
+}
+
 /// Copies the rows at the places `mine` of `wanted`, which ascend.
 void gather_run(const Frame& frame, std::span<const std::uint64_t> wanted, Places mine,
                 std::span<const ColumnBuffer> out, const ReadOptions& options) {
   const Range rows{wanted[mine.front()], wanted[mine.back()] + 1};
+  const auto is_gap = [&](std::size_t a, std::size_t b) { return wanted[b] - wanted[a] > 1; };
+  const auto gap = std::adjacent_find(mine.begin(), mine.end(), is_gap);
+  if (gap != mine.end() && !is_sound(frame, rows, out, options.absent)) {
+    // Nobody wants what is between them.
+    for (auto first = mine.begin(), last = gap; first != mine.end(); first = last) {
+      last = std::adjacent_find(first, mine.end(), is_gap);
+      if (last != mine.end()) ++last;
+      gather_run(frame, wanted, Places(first, last), out, options);
+    }
+    return;
+  }
   std::vector<Array<std::byte>> read(out.size());
   std::vector<ColumnBuffer> buffers(out.begin(), out.end());
   for (std::size_t k = 0; k < out.size(); ++k) {

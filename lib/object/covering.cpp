@@ -1,5 +1,6 @@
 // Which blocks a region touches, and whether they cover it (R3, R7).
 
+#include <algorithm>
 #include <string>
 
 #include "lib/index/overlap.h"
@@ -75,6 +76,23 @@ void Store::fail_absent(BlockPos cell) const {
   if (driver_->fail_absent != nullptr) driver_->fail_absent(*this, cell);
   throw Error(Errc::absent, file_->name(), std::nullopt,
               "no block covers cell " + text(cell) + " (R7)", "absent");
+}
+
+bool Store::covers(Range rows, std::span<const std::uint64_t> cols) const {
+  if (index_.grid() || rows.empty() || cols.empty()) return true;
+  const std::vector<std::uint64_t> numbers =
+      index_.touching({rows, {cols.front(), cols.back() + 1}});
+  index_.will_need(numbers);
+  const auto place = [&](std::uint64_t col) {
+    return std::lower_bound(cols.begin(), cols.end(), col);
+  };
+  Area covered = 0;
+  for (const std::uint64_t number : numbers) {
+    const Region cells = index_.entry(number).cells();
+    const auto of_block = place(cells.cols.end) - place(cells.cols.begin);
+    covered += Area{intersect(cells.rows, rows).size()} * static_cast<std::uint64_t>(of_block);
+  }
+  return covered == Area{rows.size()} * cols.size();
 }
 
 Store::Covering Store::covering(const Region& region, Absent absent) const {

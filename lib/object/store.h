@@ -257,6 +257,9 @@ class Store {
     if (index_.grid()) return require_inside(region);  // it covers everything
     watched([&] { covering(region, absent); });
   }
+  /// True when blocks cover these columns, which ascend, in these rows, as the index has it.
+  /// REQUIRES that they are inside the object. O(log n + blocks between them).
+  bool covers(Range rows, std::span<const std::uint64_t> cols) const;
   /// Throws out_of_range unless `region` is inside the object.
   void require_inside(const Region& region) const;
 

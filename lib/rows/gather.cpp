@@ -213,3 +213,28 @@ void gather_cells_to(const BlockedObject& object, std::span<const CellPos> cells
 }
 
 }  // namespace dapple::detail
+
+namespace dapple {
+
+bool covers(const BlockedObject& object, Range rows, std::span<const std::uint64_t> cols) {
+  const detail::Store& store = object.store();
+  if (!std::is_sorted(cols.begin(), cols.end())) {
+    throw Error(Errc::invalid_argument, "columns that may be absent must ascend");
+  }
+  store.require_inside({rows, {0, 0}});
+  if (const auto limit = store.schema().cols; !cols.empty() && cols.back() >= limit) {
+    detail::fail_outside(store, "column", cols.back(), cols.size() - 1, limit);
+  }
+  return store.watched([&] { return store.covers(rows, cols); });
+}
+
+std::size_t convert_values(ValueType from, std::span<const std::byte> values, ValueType to,
+                           std::span<std::byte> out) {
+  const std::size_t step = size_of(from), to_step = size_of(to), n = values.size() / step;
+  if (out.size() / to_step < n) {
+    throw Error(Errc::invalid_argument, "there is no room for " + detail::counted(n, "value"));
+  }
+  return detail::convert_cells(from, values.data(), step, to, out.data(), to_step, n);
+}
+
+}  // namespace dapple

@@ -20,7 +20,6 @@ namespace {
 constexpr std::uint64_t kNearColumns = 16;
 /// Of at most this many neighbouring columns, a table tells which are wanted.
 constexpr std::uint64_t kWidestTable = std::uint64_t{1} << 22;
-constexpr std::uint32_t kNoSlot = ~std::uint32_t{0};
 
 template <class Col>
 class ColumnGather {
@@ -80,14 +79,22 @@ class ColumnGather {
 template <class Col>
 void ColumnGather<Col>::stream(Range slots) {
   const std::uint64_t first = cols_[slots.begin], width = cols_[slots.end - 1] + 1 - first;
-  std::vector<std::uint32_t> table(width, kNoSlot);
+  std::vector<std::uint32_t> table(width);
   std::vector<std::uint8_t> keep(width);
   for (std::uint64_t slot = slots.begin; slot < slots.end; ++slot) {
     table[cols_[slot] - first] = static_cast<std::uint32_t>(slot - slots.begin);
     keep[cols_[slot] - first] = 1;
   }
   const std::uint64_t rows = store_.schema().rows;
-  RowStream stream(store_, {{0, rows}, {first, first + width}}, out_.type, options_.absent);
+  const std::span<const std::uint64_t> wanted(cols_.data() + slots.begin, slots.size());
+  const bool any = options_.absent == Absent::zero;
+  if (!any && !store_.watched([&] { return store_.covers({0, rows}, wanted); })) {
+    for (const std::uint64_t col : wanted) {
+      store_.require_covered({{0, rows}, {col, col + 1}}, options_.absent);
+    }
+  }
+  // What is absent now is between them.
+  RowStream stream(store_, {{0, rows}, {first, first + width}}, out_.type, Absent::zero);
   stream.keep_only(keep);
   const std::size_t size = size_of(out_.type);
   std::vector<std::vector<Found>> memory(worker_limit(options_.threads));
@@ -98,9 +105,7 @@ void ColumnGather<Col>::stream(Range slots) {
         found.clear();
         for (std::uint64_t row = 0; row < band.rows.size(); ++row) {
           for (std::uint64_t k = band.row_ptr[row]; k < band.row_ptr[row + 1]; ++k) {
-            const std::uint32_t slot = table[band.col_idx[k]];
-            if (slot == kNoSlot) continue;
-            found.push_back({slots.begin + slot, band.rows.begin + row,
+            found.push_back({slots.begin + table[band.col_idx[k]], band.rows.begin + row,
                              load_bits(out_.type, band.values.data() + k * size)});
           }
         }

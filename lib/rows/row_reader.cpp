@@ -203,8 +203,8 @@ void RowReader<Col>::append_dense(const BlockRows& block, Range rows, const Want
   const std::uint64_t width = cols.size();
   const std::uint64_t at_once =
       std::max<std::uint64_t>(1, kDecodedAtOnce / std::max<std::uint64_t>(1, width));
-  std::optional<ValueType> type;  // of the cells that are decoded
-  if (declared) type = type_.value_or(*declared);
+  std::optional<ValueType> type = declared;              // of the cells that are decoded
+  if (declared && type_ && keep_.empty()) type = type_;  // otherwise some need not fit it
   const std::size_t size = type ? size_of(*type) : 8;
   Array<std::byte> cells;
   for (std::uint64_t row = rows.begin; row < rows.end;) {
@@ -239,11 +239,25 @@ void RowReader<Col>::append_cells(const BlockRows& block, Range rows, const std:
   picked_cols_.reset(width);
   picked_.reset(width * size);
   for (std::uint64_t row = rows.begin; row < rows.end; ++row, cells += step) {
-    const std::uint64_t count =
-        take_nonzero(size, cells, width, picked_cols_.data(), picked_.data());
+    std::uint64_t count = take_nonzero(size, cells, width, picked_cols_.data(), picked_.data());
+    if (!keep_.empty()) count = keep_of(wanted, size, count);
     put(block, row, {picked_cols_.data(), picked_.data(), size, count, type}, wanted, out);
     *ends++ = out.size;
   }
+}
+
+/// Leaves the kept ones of entries that were picked; returns how many.
+template <class Col>
+std::uint64_t RowReader<Col>::keep_of(const WantedCols<Col>& wanted, std::size_t size,
+                                      std::uint64_t count) {
+  std::uint64_t n = 0;
+  for (std::uint64_t k = 0; k < count; ++k) {
+    if (keep_[wanted.at + picked_cols_[k]] == 0) continue;
+    picked_cols_[n] = picked_cols_[k];
+    std::memmove(picked_.data() + n * size, picked_.data() + k * size, size);
+    ++n;
+  }
+  return n;
 }
 
 /// Those of a row of all columns of the block that are wanted.

@@ -65,8 +65,8 @@ class RowReader {
   /// bytes of a word.
   RowReader(const Store& store, std::optional<ValueType> type);
 
-  /// Of rows of entries, leaves out those in columns of the result for which this is 0. It must
-  /// outlive the reader, and tell of all columns.
+  /// Leaves out entries in columns of the result for which this is 0, whether they fit the type or
+  /// not. It must outlive the reader, and tell of all columns.
   void keep_only(std::span<const std::uint8_t> columns) noexcept { keep_ = columns; }
 
   /// Appends the wanted entries of these rows of a block; ends[i] is the size after the i-th of
@@ -106,6 +106,7 @@ class RowReader {
   void append_cells(const BlockRows& block, Range rows, const std::byte* cells, std::size_t step,
                     std::optional<ValueType> type, const WantedCols<Col>& wanted, RowSink<Col>& out,
                     std::uint64_t* ends);
+  std::uint64_t keep_of(const WantedCols<Col>& wanted, std::size_t size, std::uint64_t count);
   Picked pick(const BlockRows& block, const Picked& row, const WantedCols<Col>& wanted);
   void put(const BlockRows& block, std::uint64_t row, const Picked& picked,
            const WantedCols<Col>& wanted, RowSink<Col>& out);

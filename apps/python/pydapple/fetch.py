@@ -9,21 +9,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from . import _core
 from .absent import absent_code
 from .arrays import bands_of, new_array
-from .errors import AbsentError, TypeMismatchError
 from .keys import Pick, Positions, runs
 
 if TYPE_CHECKING:
     from scipy.sparse import csc_array, csr_array
 
-    from . import _core
-
 # Columns between two wanted ones that are cheaper to read than to step over.
 _GAP = 256
 # From this number of columns, or cells, on, one is few.
 _FEW = 8
-_NAN = absent_code("nan")
+_ZERO, _NAN = absent_code("zero"), absent_code("nan")
 # Bytes of a band that is read before its columns are picked.
 _BAND = 1 << 24
 _BAND_ROWS = 1 << 20
@@ -102,28 +100,49 @@ def _fill(matrix: _core.Matrix, rows: Pick, cols: range, out: NDArray[Any], abse
         out[...] = out[::-1].copy()
 
 
+def covers(opened: _core.Object, rows: Pick, cols: Positions) -> bool:
+    """Whether no cell of these ascending columns is absent, from the first row to the last."""
+    if not len(rows):
+        return True
+    of = rows.of
+    ends = (of[0], of[-1]) if isinstance(of, range) else (int(of.min()), int(of.max()))
+    return opened._covers(min(ends), max(ends) + 1, cols)
+
+
 def _pick_columns(
     matrix: _core.Matrix, rows: Pick, cols: Positions, out: NDArray[Any], absent: int
 ) -> None:
-    try:
-        _pick_runs(matrix, rows, cols, out, absent, _GAP)
-    except (AbsentError, TypeMismatchError):  # perhaps of a cell in between, which nobody wants
-        _pick_runs(matrix, rows, cols, out, absent, 1)
-
-
-def _pick_runs(
-    matrix: _core.Matrix, rows: Pick, cols: Positions, out: NDArray[Any], absent: int, gap: int
-) -> None:
     wanted, place = np.unique(cols, return_inverse=True)
-    for begin, end in runs(wanted, gap):
+    # What is between them may be absent, and need not fit the dtype.
+    near = _GAP if absent == _ZERO or covers(matrix, rows, wanted) else 1
+    for begin, end in runs(wanted, near):
         first, last = np.searchsorted(wanted, (begin, end))
         mine = np.flatnonzero((place >= first) & (place < last))
-        step = max(1, _BAND // ((end - begin) * out.itemsize))
+        across, code, dtype = cols[mine], absent, out.dtype
+        if end - begin > last - first:
+            code, dtype = _ZERO, matrix.dtype
+        step = max(1, _BAND // ((end - begin) * dtype.itemsize))
         for top in range(0, len(rows), step):
-            band = Pick(rows.of[top : top + step])
-            cells = np.empty((len(band), end - begin), out.dtype)
-            _fill(matrix, band, range(begin, end), cells, absent)
-            out[top : top + len(band), mine] = cells[:, cols[mine] - begin]
+            band = rows.part(range(top, top + step))
+            cells = np.empty((len(band), end - begin), dtype)
+            _fill(matrix, band, range(begin, end), cells, code)
+            picked = cells[:, across - begin]
+            if dtype != out.dtype:
+                picked = _converted(matrix, band, across, picked, out.dtype)
+            out[top : top + len(band), mine] = picked
+
+
+def _converted(
+    matrix: _core.Matrix, rows: Pick, cols: Positions, cells: NDArray[Any], dtype: np.dtype[Any]
+) -> NDArray[Any]:
+    """Cells of these rows and columns as that dtype. Raises TypeMismatchError for the first."""
+    made = np.empty(cells.shape, dtype)
+    done = _core.convert_values(np.ascontiguousarray(cells), made)
+    if done < cells.size:
+        row, col = divmod(done, len(cols))
+        one = np.array([rows.of[row]]), np.array([cols[col]]), np.empty(1, dtype)
+        matrix._take_cells(*one, _ZERO)  # says what does not fit
+    return made
 
 
 def rows_of(read: Callable[[range], NDArray[Any]], rows: Pick, gap: int) -> NDArray[Any]:
@@ -153,6 +172,11 @@ def sparse(matrix: _core.Matrix, rows: Pick, cols: Pick, absent: int = 0) -> csr
         part = csc(matrix, cols.positions(), absent).tocsr()
         return part[::-1] if straight_rows and straight_rows[1] else part
     columns = straight_cols[0] if straight_cols else range(matrix.shape[1])
+    if straight_cols is None and absent != _ZERO:
+        wanted = np.unique(cols.positions())
+        if not covers(matrix, rows, wanted):
+            return _picked_by_runs(matrix, rows, cols.positions(), wanted, absent)
+        absent = _ZERO  # all columns are read
     if straight_rows and straight_cols is None:
         part = _picked_by_strips(matrix, straight_rows[0], cols.positions(), absent)
         if straight_rows[1]:
@@ -171,6 +195,16 @@ def sparse(matrix: _core.Matrix, rows: Pick, cols: Pick, absent: int = 0) -> csr
     if not (part.has_sorted_indices and part.has_canonical_format):
         part.sum_duplicates()
     return part
+
+
+def _picked_by_runs(
+    matrix: _core.Matrix, rows: Pick, cols: Positions, wanted: Positions, absent: int
+) -> csr_array:
+    """Only neighbours are read at once: what is between others may be absent."""
+    from scipy.sparse import hstack
+
+    parts = [sparse(matrix, rows, Pick(range(*run)), absent) for run in runs(wanted, 1)]
+    return hstack(parts, format="csr")[:, np.searchsorted(wanted, cols)]
 
 
 def _picked_by_strips(matrix: _core.Matrix, rows: range, cols: Positions, absent: int) -> csr_array:

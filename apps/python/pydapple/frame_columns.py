@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _core, fetch, keys
+from .absent import absent_code
 from .advice import require_handle
 from .arrays import new_array
 from .errors import AbsentError, InvalidIndexError, OutOfRangeError, UnsupportedError
@@ -194,13 +195,16 @@ class FrameColumns(Opened, Named, _core.Frame):
             types = {self._dtypes[k] for k in group.columns}
             dtype = self._dtypes[first] if len(types) == 1 else np.result_type(*types)
 
+            whole = fetch.covers(self, rows, np.array(group.columns))
+            absent = absent_code("zero" if whole else "error")  # what is between may be
+
             def read(part: range) -> NDArray[Any]:
                 cells = new_array((len(part), len(group.columns)), dtype)
                 slots = [cells[:, k] for k in range(len(group.columns))]
-                self._read_columns(part.start, part.stop, list(group.columns), slots, False, 1)
+                self._read_columns(part.start, part.stop, list(group.columns), slots, absent, 1)
                 return cells
 
-            return fetch.rows_of(read, rows, gap=64)
+            return fetch.rows_of(read, rows, gap=64 if whole else 1)
         columns = [self._cells(k, rows) for k in group.columns]
         stack: Any = np.ma.stack if any(map(np.ma.isMaskedArray, columns)) else np.stack
         stacked: NDArray[Any] = stack(columns, axis=1)

@@ -220,6 +220,20 @@ nb::object gather_columns(const dapple::Matrix& matrix, std::span<const std::int
   });
 }
 
+bool covers(const dapple::BlockedObject& object, Range rows, std::span<const std::int64_t> cols) {
+  const WithoutGil release;
+  return dapple::covers(object, rows, as_positions(cols));
+}
+
+std::size_t convert_values(nb::handle values, nb::handle out) {
+  const auto bytes_of = [](nb::handle array) {
+    return std::span(static_cast<std::byte*>(PyArray_DATA(as_array(array))),
+                     static_cast<std::size_t>(PyArray_NBYTES(as_array(array))));
+  };
+  const auto from = find_value_type(PyArray_DESCR(as_array(values)));
+  return dapple::convert_values(from.value(), bytes_of(values), type_of_target(out), bytes_of(out));
+}
+
 ValueType type_of_cells(nb::handle out, std::uint64_t size) {
   const ValueType type = type_of_target(out);
   PyArrayObject* const array = as_array(out);

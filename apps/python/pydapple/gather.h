@@ -55,6 +55,14 @@ class CsrPool {
 nb::object gather_columns(const dapple::Matrix& matrix, std::span<const std::int64_t> cols,
                           dapple::Absent absent, unsigned threads);
 
+/// Whether blocks cover these rows of columns that ascend.
+bool covers(const dapple::BlockedObject& object, dapple::Range rows,
+            std::span<const std::int64_t> cols);
+
+/// Puts the values of a contiguous array into another one; returns how many fit exactly, up to the
+/// first that does not.
+std::size_t convert_values(nb::handle values, nb::handle out);
+
 /// The type of a writable array of one dimension that has room for that many cells. Throws Error
 /// where `out` is not that.
 dapple::ValueType type_of_cells(nb::handle out, std::uint64_t size);

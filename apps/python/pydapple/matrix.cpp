@@ -145,6 +145,13 @@ void take_cells(const MatrixHandle& handle, nb::handle rows, nb::handle cols, nb
                static_cast<dapple::Absent>(absent));
 }
 
+bool covers_columns(const Handle& handle, std::uint64_t row_begin, std::uint64_t row_end,
+                    nb::handle cols) {
+  const nb::object across = contiguous(cols, ValueType::i64, 1);
+  const auto object = handle.share();
+  return covers(*object, {row_begin, row_end}, positions_of(across));
+}
+
 nb::object read_sparse(const MatrixHandle& handle, std::uint64_t row_begin, std::uint64_t row_end,
                        std::uint64_t col_begin, std::uint64_t col_end, int absent,
                        Threads threads) {
@@ -243,6 +250,7 @@ void bind_matrix(nb::module_& m) {
       .def("_attributes", [](const Handle& h) { return h.object().attributes(); })
       .def("_grid", &grid_of)
       .def("_counts", &counts_of)
+      .def("_covers", &covers_columns)
       .def("_let_go", [](const Handle& h) { dapple::let_go(h.object()); })
       .def("prefetch", &prefetch, nb::arg("row_begin"), nb::arg("row_end"), nb::arg("col_begin"),
            nb::arg("col_end"))
@@ -281,6 +289,7 @@ void bind_matrix(nb::module_& m) {
   m.def("check_out", [](nb::handle out, std::uint64_t rows, std::uint64_t cols) {
     const ArrayTarget checked(out, rows, cols);
   });
+  m.def("convert_values", &convert_values);
   m.def("check_cells", [](nb::handle out, std::uint64_t size) { type_of_cells(out, size); });
   m.def("default_tile", [](std::uint64_t rows, std::uint64_t cols) {
     const dapple::TileShape tile = dapple::default_tile(rows, cols);
