@@ -288,3 +288,19 @@ TEST_CASE("text: shown text is safe to print and short") {
   CHECK(shown("a\n\x1b\xc3") == "'a\\x0a\\x1b\\xc3'");
   CHECK(shown(std::string(41, 'x')) == "'" + std::string(40, 'x') + "...'");
 }
+
+TEST_CASE(
+    "text: shown text is as it is where it can be printed, and never cut inside a character") {
+  const std::string cafe = "caf\xc3\xa9 \xe6\x97\xa5\xe6\x9c\xac \xf0\x9f\x98\x80";
+  CHECK(shown(cafe) == "'" + cafe + "'");
+  // C1 controls, the ends of a line and a paragraph, marks of direction, a byte order mark.
+  CHECK(shown("\xc2\x85|\xe2\x80\xa8|\xe2\x80\xae|\xe2\x81\xa7|\xd8\x9c|\xef\xbb\xbf") ==
+        "'\\xc2\\x85|\\xe2\\x80\\xa8|\\xe2\\x80\\xae|\\xe2\\x81\\xa7|\\xd8\\x9c|\\xef\\xbb\\xbf'");
+  // Latin-1, overlong, a surrogate, and a character whose end is missing.
+  CHECK(shown("\xe9t\xc0\xaf\xed\xa0\x80\xe2\x82") ==
+        "'\\xe9t\\xc0\\xaf\\xed\\xa0\\x80\\xe2\\x82'");
+  std::string forty;
+  for (int i = 0; i < 40; ++i) forty += "\xe2\x82\xac";
+  CHECK(shown(forty) == "'" + forty + "'");
+  CHECK(shown(forty + "\xe2\x82\xac") == "'" + forty + "...'");
+}

@@ -25,10 +25,17 @@ std::size_t sequence_length(std::string_view text) noexcept {
   return overlong || surrogate || beyond ? 0 : n;
 }
 
-/// True for the control characters U+0000..U+001F and U+007F..U+009F.
+/// True for control characters, and for those that end lines or turn the direction of text.
 bool is_control(std::string_view sequence) noexcept {
   const auto first = static_cast<unsigned char>(sequence[0]);
   if (first == 0xC2) return static_cast<unsigned char>(sequence[1]) < 0xA0;
+  if (first == 0xD8) return sequence == "\u061c";
+  if (first == 0xE2) {
+    const auto within = [&](std::string_view a, std::string_view b) {
+      return a <= sequence && sequence <= b;
+    };
+    return within("\u200e", "\u200f") || within("\u2028", "\u202e") || within("\u2066", "\u2069");
+  }
   return first < 0x20 || first == 0x7F;
 }
 

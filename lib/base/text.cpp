@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "lib/base/utf8.h"
+
 namespace dapple::detail {
 
 namespace {
@@ -182,17 +184,20 @@ NumberText read_number(const char* p, const char* end, ValueType type, std::byte
 std::string shown(std::string_view text) {
   constexpr std::string_view kHex = "0123456789abcdef";
   std::string out = "'";
-  for (char c : text.substr(0, kShownCharacters)) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte >= 0x20 && byte < 0x7f) {
-      out += c;
+  for (std::size_t n = 0; n < kShownCharacters && !text.empty(); ++n) {
+    const auto c = next_utf8(text);
+    const std::size_t size = c ? c->size : 1;
+    if (c && is_printable(c->value)) {
+      out += text.substr(0, size);
     } else {
-      out += "\\x";
-      out += kHex[byte >> 4];
-      out += kHex[byte & 15];
+      for (const char part : text.substr(0, size)) {
+        const auto byte = static_cast<unsigned char>(part);
+        (out += "\\x") += {kHex[byte >> 4], kHex[byte & 15]};
+      }
     }
+    text.remove_prefix(size);
   }
-  if (text.size() > kShownCharacters) out += "...";
+  if (!text.empty()) out += "...";
   return out + "'";
 }
 

@@ -63,8 +63,8 @@ NumberText read_number(const char* p, const char* end, T& value) noexcept;
 /// The same to a value of type `type` at `cell`, at any address.
 NumberText read_number(const char* p, const char* end, ValueType type, std::byte* cell) noexcept;
 
-/// `text` as an error message shows it: in single quotes, other than printable ASCII as \xNN,
-/// cut after 40 characters.
+/// `text` as an error message shows it: in single quotes, bytes of what is not UTF-8 or cannot be
+/// printed as \xNN, cut after 40 characters.
 std::string shown(std::string_view text);
 
 // Below: the fast paths, inline because they are what reading text spends its time in.

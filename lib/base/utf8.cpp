@@ -1,5 +1,9 @@
 #include "lib/base/utf8.h"
 
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
 namespace dapple::detail {
 
 std::optional<Utf8Char> next_utf8(std::string_view text) noexcept {
@@ -17,6 +21,16 @@ std::optional<Utf8Char> next_utf8(std::string_view text) noexcept {
   const bool surrogate = value >= 0xd800 && value <= 0xdfff;
   if (value < smallest[size] || surrogate || value > 0x10ffff) return std::nullopt;
   return Utf8Char{value, size};
+}
+
+bool is_printable(char32_t c) noexcept {
+  constexpr std::pair<char32_t, char32_t> kOthers[] = {
+      {0, 0x1f},        {0x7f, 0xa0},       {0xad, 0xad},       {0x600, 0x605},   {0x61c, 0x61c},
+      {0x6dd, 0x6dd},   {0x70f, 0x70f},     {0x1680, 0x1680},   {0x180e, 0x180e}, {0x2000, 0x200f},
+      {0x2028, 0x202f}, {0x205f, 0x206f},   {0x3000, 0x3000},   {0xd800, 0xf8ff}, {0xfeff, 0xfeff},
+      {0xfff0, 0xfffb}, {0xe0000, 0xe007f}, {0xf0000, 0x10ffff}};
+  return std::none_of(std::begin(kOthers), std::end(kOthers),
+                      [c](const auto& others) { return others.first <= c && c <= others.second; });
 }
 
 bool is_ascii(std::string_view text) noexcept {

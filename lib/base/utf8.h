@@ -19,6 +19,10 @@ std::optional<Utf8Char> next_utf8(std::string_view text) noexcept;
 
 bool is_ascii(std::string_view text) noexcept;
 
+/// True for what Python prints as it is: no controls, format characters (marks of direction among
+/// them), line separators, spaces beyond ASCII, or private use. Of what is unassigned, too.
+bool is_printable(char32_t c) noexcept;
+
 /// True when all of `text` is UTF-8.
 bool is_utf8(std::string_view text) noexcept;
 

@@ -298,9 +298,9 @@ TEST_CASE("npy: types without a value type are unsupported and named") {
   // Of long ones, of which a header may consist, messages show the beginning.
   const std::string dtype =
       npy_header_error(folder, array_header(std::string(60'000, 'x'), "2,")).detail();
-  CHECK(dtype.ends_with("not the dtype '" + std::string(40, 'x') + "'..."));
+  CHECK(dtype.ends_with("not the dtype '" + std::string(40, 'x') + "...'"));
   const std::string named = field("('" + std::string(41, 'b') + "', '<c8')").detail();
-  CHECK(named.ends_with("'<c8' of field '" + std::string(40, 'b') + "'..."));
+  CHECK(named.ends_with("'<c8' of field '" + std::string(40, 'b') + "...'"));
   CHECK(npy_header_error(folder, "{'descr': ('<f8', (2,)), 'fortran_order': False, 'shape': ()}")
             .code() == Errc::unsupported);
 }

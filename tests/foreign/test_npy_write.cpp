@@ -123,18 +123,10 @@ TEST_CASE("npy: labels that NumPy cannot hold are unsupported") {
   const std::string label(60'000, 'x');
   CHECK(error_of_writing(frame_of({label, label}), folder).detail() ==
         "NumPy cannot hold the label of column 1, which is used twice: '" + std::string(40, 'x') +
-            "'...");
+            "...'");
   const Error error = error_of_writing(frame_of({"\xff"}), folder);
   CHECK(error.code() == Errc::unsupported);
   CHECK(error.detail().find("not UTF-8") != std::string::npos);
-}
-
-TEST_CASE("npy: in messages a long text is cut between characters") {
-  std::string long_text;
-  for (int i = 0; i < 20; ++i) long_text += "a\xc3\xa9";
-  CHECK(detail::npy::shortened_repr(long_text) == "'" + long_text + "'");
-  CHECK(detail::npy::shortened_repr(long_text + "b") == "'" + long_text + "'...");
-  CHECK(detail::npy::shortened_repr("") == "''");
 }
 
 TEST_CASE("npy: python_repr chooses quotes and escapes as Python does") {

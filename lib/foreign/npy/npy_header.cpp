@@ -5,6 +5,7 @@
 #include <set>
 
 #include "lib/base/bytes.h"
+#include "lib/base/text.h"
 #include "lib/base/utf8.h"
 #include "lib/foreign/npy/python_literal.h"
 
@@ -28,7 +29,7 @@ class HeaderParser {
       const std::size_t number = key == "descr" ? 0 : key == "fortran_order" ? 1 : 2;
       if ((number == 2 && key != "shape") || seen[number]) {
         throw Error(Errc::corrupt, file_, at,
-                    "the header has a " + shortened_repr(key) +
+                    "the header has a " + shown(key) +
                         "; each of 'descr', 'fortran_order' and 'shape' is there once");
       }
       seen[number] = true;
@@ -62,7 +63,7 @@ class HeaderParser {
     const std::string dtype = in_.string();
     Field field = field_of({}, dtype, at);
     if ((field.has_words() && words_ == Words::in_records) || field.meaning.has_time()) {
-      fail_unsupported(at, "the dtype " + shortened_repr(dtype) + " outside of records");
+      fail_unsupported(at, "the dtype " + shown(dtype) + " outside of records");
     }
     field.meaning = {};
     header_.item_size = field.size;
@@ -86,10 +87,10 @@ class HeaderParser {
         label = in_.string();
       }
       in_.expect(',');
-      if (in_.sees('[')) fail_unsupported(at, "a record inside a record, " + shortened_repr(label));
+      if (in_.sees('[')) fail_unsupported(at, "a record inside a record, " + shown(label));
       const std::string dtype = in_.string();
       if (in_.take(',') && !in_.sees(')') && !parse_shape().empty()) {
-        fail_unsupported(at, "a field that is an array, " + shortened_repr(label));
+        fail_unsupported(at, "a field that is an array, " + shown(label));
       }
       in_.expect(')');
       add_field(std::move(label), dtype, at, labels);
@@ -104,8 +105,7 @@ class HeaderParser {
       size = split.size;  // padding between the fields
     } else {
       if (!labels.insert(label).second) {
-        throw Error(Errc::corrupt, file_, at,
-                    "the field " + shortened_repr(label) + " is there twice");
+        throw Error(Errc::corrupt, file_, at, "the field " + shown(label) + " is there twice");
       }
       header_.fields.push_back(field_of(std::move(label), dtype, at));
       header_.fields.back().offset = header_.item_size;
@@ -120,8 +120,8 @@ class HeaderParser {
   Field field_of(std::string label, const std::string& dtype, std::uint64_t at) const {
     Field field;
     if (!describe(split_dtype(dtype), field)) {
-      fail_unsupported(at, "the dtype " + shortened_repr(dtype) +
-                               (label.empty() ? "" : " of field " + shortened_repr(label)));
+      fail_unsupported(
+          at, "the dtype " + shown(dtype) + (label.empty() ? "" : " of field " + shown(label)));
     }
     field.label = std::move(label);
     return field;
@@ -173,7 +173,7 @@ std::string descr_of(const Schema& schema, bool meanings, std::span<const std::u
                                          std::to_string(col) + ", which is " +
                                          (column.label.empty() ? "empty"
                                           : !utf8              ? "not UTF-8"
-                                                  : "used twice: " + shortened_repr(column.label)));
+                                                  : "used twice: " + shown(column.label)));
     }
     if (col > 0) list += ", ";
     list.append("(").append(python_repr(column.label)).append(", ");

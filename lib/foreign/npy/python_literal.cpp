@@ -1,7 +1,5 @@
 #include "lib/foreign/npy/python_literal.h"
 
-#include <algorithm>
-#include <array>
 #include <charconv>
 #include <optional>
 
@@ -11,24 +9,6 @@
 namespace dapple::detail::npy {
 
 namespace {
-
-/// Characters beyond ASCII that Python does not print as they are: other spaces, controls, format
-/// characters, line separators, surrogates, private use.
-struct Span {
-  char32_t first, last;
-};
-constexpr std::array kEscaped = {
-    Span{0x7f, 0xa0},        Span{0xad, 0xad},     Span{0x600, 0x605},   Span{0x61c, 0x61c},
-    Span{0x6dd, 0x6dd},      Span{0x70f, 0x70f},   Span{0x1680, 0x1680}, Span{0x180e, 0x180e},
-    Span{0x2000, 0x200f},    Span{0x2028, 0x202f}, Span{0x205f, 0x206f}, Span{0x3000, 0x3000},
-    Span{0xd800, 0xf8ff},    Span{0xfeff, 0xfeff}, Span{0xfff0, 0xfffb}, Span{0xe0000, 0xe007f},
-    Span{0xf0000, 0x10ffff},
-};
-
-bool is_escaped(char32_t c) {
-  return c < 0x20 || std::any_of(kEscaped.begin(), kEscaped.end(),
-                                 [c](Span span) { return span.first <= c && c <= span.last; });
-}
 
 void append_hex(std::string& out, char32_t c) {
   const int digits = c <= 0xff ? 2 : c <= 0xffff ? 4 : 8;
@@ -183,7 +163,7 @@ std::string python_repr(std::string_view text) {
       out += static_cast<char>(c.value);
     } else if (c.value == '\n' || c.value == '\r' || c.value == '\t') {
       out += c.value == '\n' ? "\\n" : c.value == '\r' ? "\\r" : "\\t";
-    } else if (is_escaped(c.value)) {
+    } else if (!is_printable(c.value)) {
       append_hex(out, c.value);
     } else {
       out += text.substr(0, c.size);
@@ -191,13 +171,6 @@ std::string python_repr(std::string_view text) {
     text.remove_prefix(c.size);
   }
   return out + quote;
-}
-
-std::string shortened_repr(std::string_view text) {
-  constexpr int kMost = 40;
-  std::size_t kept = 0;
-  for (int i = 0; i < kMost && kept < text.size(); ++i) kept += next_utf8(text.substr(kept))->size;
-  return python_repr(text.substr(0, kept)) + (kept < text.size() ? "..." : "");
 }
 
 }  // namespace dapple::detail::npy

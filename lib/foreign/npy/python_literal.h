@@ -61,7 +61,4 @@ class LiteralReader {
 /// that Python escapes because they are unassigned are written as they are.
 std::string python_repr(std::string_view text);
 
-/// The same for a message: of a long text its first 40 characters.
-std::string shortened_repr(std::string_view text);
-
 }  // namespace dapple::detail::npy

@@ -58,8 +58,10 @@ class Parser {
   }
   static std::string brief(const Json& value) {
     std::string text = value.dump();
-    if (text.size() > 60) text = text.substr(0, 57) + "...";
-    return text;
+    if (text.size() <= 60) return text;
+    std::size_t end = 57;
+    while ((static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;  // inside a character
+    return text.substr(0, end) + "...";
   }
 
   Extents extents(const Json& in, std::string_view name) const {
