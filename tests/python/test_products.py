@@ -46,6 +46,25 @@ def test_products_with_sparse_arrays(make, name):
     assert np.allclose(m @ sp.coo_array(np.arange(20.0)), a @ np.arange(20.0))
 
 
+@pytest.mark.parametrize("form", ["array", "matrix"])
+@pytest.mark.parametrize("name", ["bsr", "coo", "csc", "csr", "dia", "dok", "lil"])
+def test_products_of_sparse_arrays_with_a_matrix(make, name, form):
+    a = cells((20, 30), "i1", 0.5)
+    m, wide = make(a, tile=(7, 12)), a.astype("f8")
+    for dtype in ("i1", "f4", "c8"):
+        x = cells((4, 20), dtype, 0.5)
+        left = getattr(sp, f"{name}_{form}")(x)
+        made = left @ m
+        assert type(made) is np.ndarray and np.array_equal(made, x @ wide)
+        assert made.dtype == (x @ wide).dtype
+        assert np.array_equal(np.matmul(left, m), made) and np.array_equal(left.dot(m), made)
+        if form == "matrix":
+            assert np.array_equal(left * m, made)
+    with pytest.raises(ValueError, match="dimension mismatch"):
+        getattr(sp, f"{name}_{form}")((4, 19)) @ m
+    assert np.array_equal(sp.coo_array(np.arange(20.0)) @ m, np.arange(20) @ wide)
+
+
 def test_no_array_is_made_of_a_large_matrix(tmp_path):
     n = 10_000_000  # 800 TB as an array
     at = np.arange(0, n, 1_000_003)
@@ -59,6 +78,7 @@ def test_no_array_is_made_of_a_large_matrix(tmp_path):
     wanted[:] = 0
     wanted[at[::-1]] = (at + 1.0) * x[at]
     assert np.array_equal(x @ m, wanted)
+    assert np.array_equal(sp.csr_array(x[None]) @ m, wanted[None])
 
 
 def test_to_other_functions_a_matrix_is_an_array(make):

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from . import _core, fetch, keys, strips
 from .absent import Absent, absent_code
-from .advice import MATRIX, NotCalculatedWith, no_attribute, require_handle
+from .advice import MATRIX, no_attribute, require_handle
 from .arrays import fill_rounded, new_array
 from .blocks import Blocks
 from .errors import InvalidArgumentError
@@ -19,7 +19,7 @@ from .keys import Pick
 from .matrix_names import NamedMatrix
 from .meanings import Group
 from .picture import Pictured
-from .products import Multiplied
+from .products import Multiplied, is_factor_of_scipy
 from .sparse_view import SparseView
 from .stats import Stats, of_object
 from .strips import Strip
@@ -33,7 +33,7 @@ _MUCH = 1 << 28
 _MUCH_LARGER = 8
 
 
-class Matrix(NotCalculatedWith, Multiplied, Pictured, NamedMatrix):
+class Matrix(Multiplied, Pictured, NamedMatrix):
     """A matrix in a file, as `pydapple.open` gives it.
 
     Slicing works as NumPy's does and always gives a new, writable array of ``dtype``, whatever kind
@@ -364,6 +364,8 @@ class Matrix(NotCalculatedWith, Multiplied, Pictured, NamedMatrix):
         return of_object(self, axis, absent, threads, tiles=True)
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
+        if is_factor_of_scipy():
+            return np.array(None)
         if copy is False:
             blocks = self.blocks
             if len(blocks) == 1 and blocks[0].shape == self.shape:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from numbers import Number
 from typing import TYPE_CHECKING, Any
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .advice import NotCalculatedWith
 from .errors import InvalidArgumentError, TypeMismatchError
 from .given import is_sparse
 
@@ -20,7 +22,10 @@ if TYPE_CHECKING:
     from .strips import Strip
 
 
-class Multiplied:
+_PRODUCTS = ("_matmul_dispatch", "_mul_dispatch")  # of SciPy from 1.11 on, and before
+
+
+class Multiplied(NotCalculatedWith):
     """A matrix that ``@`` multiplies where its cells are; an array of it is never made for that."""
 
     linear_operator: Callable[[], LinearOperator]
@@ -38,8 +43,14 @@ class Multiplied:
         return NotImplemented if factor is None else self.linear_operator() @ factor
 
     def __rmatmul__(self, x: Any) -> Any:
+        if is_sparse(x):
+            return self._of_sparse(x) if x.ndim == 2 else x.toarray() @ self
         factor = _factor(x)
         return NotImplemented if factor is None else factor @ self.linear_operator()
+
+    def __rmul__(self, x: Any) -> Any:
+        # SciPy's sparse matrices take `*` for that; its arrays do not ask.
+        return self.__rmatmul__(x) if is_sparse(x) else super().__rmul__(x)
 
     def _times_sparse(self, x: Any) -> NDArray[Any]:
         if self.shape[1] != x.shape[0]:
@@ -52,6 +63,18 @@ class Multiplied:
             made[rows] = (cells @ factor).toarray()
         return made
 
+    def _of_sparse(self, x: Any) -> NDArray[Any]:
+        if x.shape[1] != self.shape[0]:
+            raise InvalidArgumentError(
+                f"dimension mismatch: {x.shape[1]} columns, and a matrix of {self.shape[0]} rows"
+            )
+        factor = x.tocsc().astype(np.result_type(x.dtype, np.float64))
+        made = np.zeros((x.shape[0], self.shape[1]), factor.dtype)
+        for rows, cells in self.strips(True):
+            part = (factor[:, rows] @ cells).tocoo()
+            made[part.row, part.col] += part.data
+        return made
+
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
         """NumPy asks for ``x @ m`` in this way; to its other functions a matrix is an array."""
         if ufunc is np.matmul and method == "__call__" and not options:
@@ -61,6 +84,18 @@ class Multiplied:
                 return made
         arrays = [np.asarray(one) if isinstance(one, Multiplied) else one for one in inputs]
         return getattr(ufunc, method)(*arrays, **options)
+
+
+def is_factor_of_scipy() -> bool:
+    """Whether who asks for an array is SciPy, in a product of a sparse matrix with this.
+
+    It takes an array of no dimensions as a sign that the other factor knows how to multiply, and
+    asks that. Nothing else that it looks at tells it so.
+    """
+    asks = sys._getframe(2)
+    return asks.f_code.co_name in _PRODUCTS and (
+        asks.f_globals.get("__name__", "").startswith("scipy.sparse.")
+    )
 
 
 def _factor(x: Any) -> NDArray[Any] | None:
