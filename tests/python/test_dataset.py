@@ -2,6 +2,7 @@
 
 import errno
 import pickle
+import re
 
 import numpy as np
 import pandas as pd
@@ -225,11 +226,27 @@ def test_an_index_of_words_is_kept_and_other_names_are_told(tmp_path):
 
 
 def test_cells_that_are_the_mark_of_missing_ones_are_refused(tmp_path):
-    for dtype, mark in (("UInt8", 255), ("Int64", -(2**63))):
+    for dtype, mark, wider in (("UInt8", 255, "UInt16"), ("Int64", -(2**63), "Float64")):
         folder = tmp_path / dtype
         dp.dataset.append(folder, pd.DataFrame({"x": pd.array([1, None], dtype)}))
         for cells in (np.array([mark, 7], dtype.lower()), pd.array([mark, 7], dtype)):
-            with pytest.raises(dp.InvalidArgumentError, match=f"holds {mark}, which marks missing"):
+            with pytest.raises(dp.InvalidArgumentError, match=f"holds {mark}, .*'{wider}'"):
                 dp.dataset.append(folder, pd.DataFrame({"x": cells}))
         dp.dataset.append(folder, pd.DataFrame({"x": np.array([3], dtype.lower())}))
         assert dp.open(folder)["x"].tolist() == [1, None, 3]
+
+
+def test_errors_about_marks_say_what_helps(tmp_path):
+    """Int8 that holds both of its ends, and missing cells, is one part's own way to mark them."""
+    first = pd.DataFrame({"x": pd.array([-128, None, 1], "Int8")})
+    second = pd.DataFrame({"x": pd.array([127, None, -127], "Int8")})
+    dataset.append(tmp_path / "a", first, sync=False)
+    with pytest.raises(dp.InvalidArgumentError, match=r"holds 127, .*as Int16") as error:
+        dataset.append(tmp_path / "a", second, sync=False)
+    advice = re.search(r"df(\.astype\(.*\))", str(error.value))[1]
+    dataset.append(tmp_path / "b", eval(f"dp.open(tmp_path / 'a').to_pandas(){advice}"), sync=False)
+    dataset.append(tmp_path / "b", eval(f"second{advice}"), sync=False)
+    assert dp.open(tmp_path / "b")["x"].tolist() == [-128, None, 1, 127, None, -127]
+    dataset.append(tmp_path / "c", {"x": np.array([-128, 127], "i1")}, sync=False)
+    with pytest.raises(dp.InvalidArgumentError, match=r"missing cells, .*df.astype\({'x': 'Int8'}\)"):
+        dataset.append(tmp_path / "c", second, sync=False)

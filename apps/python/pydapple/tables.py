@@ -194,14 +194,33 @@ def _as_stored(column: StoredColumn, meaning: Meaning, dtype: np.dtype[Any]) -> 
     made = _cast(np.where(gone, cells.dtype.type(0), cells), dtype)
     if made is None:
         return column
+    integers = meaning.kind == "number" and dtype.kind in "iu"
     if meaning.missing is None:
+        if integers and gone.any():
+            raise InvalidArgumentError(
+                f"column {column.label!r} has missing cells, and there is no {dtype} that marks "
+                f"them in the data set{_in_new(column.label, dtype.kind, dtype.itemsize)}"
+            )
         return _stored(column.label, made, gone if gone.any() else None, meaning)
-    if not gone.any():  # a cell may be the mark, which committing refuses
-        return StoredColumn(column.label, made, meaning._replace(missing=None))
     if meaning.missing_cells(made[~gone]).any():  # the mark is a cell of its own here
-        return column
+        if not integers:
+            return column
+        mark = made[meaning.missing_cells(made) & ~gone][0]
+        raise InvalidArgumentError(
+            f"column {column.label!r} holds {mark}, which marks missing cells in the data set"
+            f"{_in_new(column.label, dtype.kind, 2 * dtype.itemsize)}"
+        )
+    if not gone.any():
+        return StoredColumn(column.label, made, meaning._replace(missing=None))
     made[gone] = np.array(meaning.missing, f"u{dtype.itemsize}").view(dtype)
     return StoredColumn(column.label, made, meaning)
+
+
+def _in_new(label: str, kind: str, size: int) -> str:
+    """What to do, since parts that are there stay as they are."""
+    name = f"{'U' * (kind == 'u')}Int{8 * size}" if size <= 8 else "Float64"
+    as_that = f"df.astype({{{label!r}: {name!r}}})"
+    return f"; write all parts to a new one with the column as {name}: {as_that}"
 
 
 def _cast(cells: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any] | None:
