@@ -124,6 +124,9 @@ class ByteSource {
   virtual bool times_tell() const noexcept { return true; }
   /// What has this name followed by `ending`, for example ".dpx"; nullptr when there is none.
   virtual std::shared_ptr<ByteSource> sibling(std::string_view) const { return nullptr; }
+  /// The same of what is far away, by a request, which `sibling` spares. Also nullptr for what the
+  /// server does not let one see. Throws io.
+  virtual std::shared_ptr<ByteSource> fetch_sibling(std::string_view) const { return nullptr; }
   /// True when this is in a folder, others of which `beside` opens.
   virtual bool has_folder() const noexcept { return has_path(); }
   /// What has this name in the folder of this, or with slashes in folders of that; nullptr when

@@ -310,3 +310,93 @@ def test_zarr_and_collections_in_a_store(folder):
     assert np.array_equal(dp.open(bucket + "c.dds", array="layers/b", **through)[:], 2 * a)
     with pytest.raises(dp.NotRecognisedError):
         dp.open(bucket + "c.dds", **through)
+
+
+META = (
+    '{"numRows":2,"numCols":2,"schema":[{"label":"left","valueType":"si64"},'
+    '{"label":"right","valueType":"f32"}]}'
+)
+
+
+def test_text_in_a_store_is_what_the_meta_file_beside_it_says(folder):
+    root, stored = folder
+    for name in ("a.csv", "b.csv", "c.tsv", "d.txt"):
+        (root / name).write_text("1\t2.5\n3\t4\n")
+        if name != "b.csv":
+            (root / f"{name}.meta").write_text(META)
+    through, bucket = stored()
+    for name in ("a.csv", "c.tsv"):
+        f = dp.open(bucket + name, **through)
+        assert list(f.columns) == ["left", "right"] and f.dtypes["right"] == np.float32
+        assert f["right"].tolist() == [2.5, 4]
+    assert dp.open(bucket + "b.csv", **through)[:].tolist() == [[1, 2.5], [3, 4]]
+    assert dp.open(bucket + "d.txt", **through)[:].tolist() == [[1, 2.5], [3, 4]]  # nobody asks
+    (root / "a.csv.meta").write_text(META.replace('"numRows":2', '"numRows":3'))
+    through, bucket = stored()
+    with pytest.raises(dp.CorruptError, match=r"2 rows, but the \.meta file says"):
+        dp.open(bucket + "a.csv", **through)
+
+
+def test_a_meta_file_that_nobody_may_see_is_none():
+    class Hiding(type(in_memory(b""))):
+        def info(self, path, **options):
+            if not self.exists(path):
+                raise PermissionError(path)
+            return super().info(path, **options)
+
+        def exists(self, path, **options):
+            return path in self.store
+
+    fs = Hiding(skip_instance_cache=True)
+    fs.store.clear()
+    fs.pipe("/bucket/a.csv", b"1,2\n3,4\n")
+    assert dp.open("/bucket/a.csv", fs=fs)[:].tolist() == [[1, 2], [3, 4]]
+    with pytest.raises(OSError, match=r"other\.csv"):
+        dp.open("/bucket/other.csv", fs=fs)
+
+
+class Files(http.server.BaseHTTPRequestHandler):
+    """Serves `server.files`; whatever else is asked for has `server.missing` as its status."""
+
+    def log_message(self, *_):
+        """Nothing."""
+
+    def do_GET(self):
+        name, _, query = self.path.partition("?")
+        self.server.asked.append(self.path)
+        data = self.server.files.get(name)
+        if data is None:
+            self.send_response(self.server.missing)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+            return
+        self.send_response(206)
+        self.send_header("Content-Range", f"bytes 0-{len(data) - 1}/{len(data)}")
+        self.send_header("ETag", '"one"')
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+
+def test_text_of_a_server_is_what_the_meta_file_beside_it_says():
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Files) as server:
+        server.files, server.asked, server.missing = {}, [], 404
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        host = f"http://127.0.0.1:{server.server_port}"
+        server.files["/d/a%20b.csv"] = server.files["/d/n.txt"] = b"1,2.5\n3,4\n"
+        for missing in (404, 410, 401, 403):
+            server.missing = missing
+            server.asked.clear()
+            m = dp.open(f"{host}/d/a%20b.csv?key=1")
+            assert m[:].tolist() == [[1, 2.5], [3, 4]]
+            assert server.asked == ["/d/a%20b.csv?key=1", "/d/a%20b.csv.meta?key=1"]
+        server.missing = 500
+        with pytest.raises(OSError, match=r"a%20b.csv.meta.*500"):
+            dp.open(f"{host}/d/a%20b.csv")
+        server.asked.clear()
+        assert dp.open(f"{host}/d/n.txt", format="csv").shape == (2, 2)
+        assert server.asked == ["/d/n.txt"]
+        server.files["/d/a%20b.csv.meta"] = META.encode()
+        f = dp.open(f"{host}/d/a%20b.csv?key=1")
+        assert list(f.columns) == ["left", "right"] and f["right"].tolist() == [2.5, 4]
+        server.shutdown()

@@ -100,6 +100,14 @@ def shown(address: str) -> str:
     return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
 
 
+def _may_be_there(name: str, error: OSError) -> bool:
+    """Whether there is something that one may not see.
+
+    Where one may not list, that is also the answer for what is not there: a .meta is none then.
+    """
+    return isinstance(error, PermissionError) and not name.endswith(".meta")
+
+
 class StoreObjects:
     """The objects in a store of obstore."""
 
@@ -111,7 +119,9 @@ class StoreObjects:
         """As `Objects.find`. One request."""
         try:
             made = _StoreReader(self._store, name)
-        except FileNotFoundError:
+        except (FileNotFoundError, PermissionError) as error:
+            if _may_be_there(name, error):
+                raise
             return None
         self.opened.append((name, made))
         return made
@@ -172,7 +182,9 @@ class FileSystemObjects:
         """As `Objects.find`."""
         try:
             made = _FileReader(self._fs, name)
-        except (FileNotFoundError, IsADirectoryError):
+        except (FileNotFoundError, IsADirectoryError, PermissionError) as error:
+            if _may_be_there(name, error):
+                raise
             return None
         self.opened.append((name, made))
         return made
@@ -279,5 +291,7 @@ def _is_local(fs: Any) -> bool:
 
 def _failed(name: str, error: Exception) -> Exception:
     number = errno.ENOENT if isinstance(error, FileNotFoundError) else 0
+    if isinstance(error, PermissionError):
+        number = errno.EACCES
     first = str(error).strip().splitlines()
     return from_code("io", first[0] if first else type(error).__name__, name, None, number)

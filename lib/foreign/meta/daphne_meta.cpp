@@ -200,7 +200,10 @@ bool has_daphne_meta(const std::filesystem::path& data) {
 }
 
 std::optional<DaphneMeta> find_daphne_meta(const ByteSource& data) {
-  const auto file = data.sibling(kMetaEnding);
+  auto file = data.sibling(kMetaEnding);
+  if (data.name().ends_with(".csv") || data.name().ends_with(".tsv")) {
+    if (data.fetches()) file = data.fetch_sibling(kMetaEnding);
+  }
   if (file == nullptr || !may_be_daphne_meta(text_of(*file))) return std::nullopt;
   return parse_daphne_meta(text_of(*file), file->name());
 }

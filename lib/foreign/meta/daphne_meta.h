@@ -38,7 +38,7 @@ std::filesystem::path daphne_meta_path(const std::filesystem::path& data);
 bool may_be_daphne_meta(std::string_view text) noexcept;
 
 /// The .meta file beside a data file, or nothing when there is none of DAPHNE's, as beside a
-/// stream. Throws also io.
+/// stream. Far away, only text is asked whether it has one. Throws also io.
 std::optional<DaphneMeta> find_daphne_meta(const ByteSource& data);
 
 /// True when there is a .meta file beside a data file that may be DAPHNE's. Throws io.

@@ -241,6 +241,9 @@ std::shared_ptr<HttpSource> open_seen(const std::string& address, const CacheFol
 
 bool is_nothing(long status) noexcept { return status == 404 || status == 410; }
 
+/// Many servers answer that for what is not there, and for addresses that are signed.
+bool is_hidden(long status) noexcept { return status == 401 || status == 403; }
+
 /// Statuses by which servers refuse to count from the end; some send everything.
 bool refuses_end(long status) noexcept {
   return status == 200 || status == 400 || status == 416 || status == 500 || status == 501;
@@ -248,29 +251,30 @@ bool refuses_end(long status) noexcept {
 
 /// The first answer of an object, for bytes as of `Exchange`. Nullptr when there is none.
 std::unique_ptr<Exchange> first_answer(const std::string& address, Connections& connections,
-                                       const RangeRequest& to) {
+                                       const RangeRequest& to, bool may_be_hidden) {
   std::vector<std::unique_ptr<Exchange>> one;
   one.push_back(std::make_unique<Exchange>(address, to));
   try {
     connections.run(one, 1);
   } catch (const Error&) {
     const long status = one.front()->answer();
-    if (is_nothing(status)) return nullptr;
+    if (is_nothing(status) || (may_be_hidden && is_hidden(status))) return nullptr;
     if (to.offset != Exchange::kEnd || !refuses_end(status)) throw;
-    return first_answer(address, connections, {0, to.to});
+    return first_answer(address, connections, {0, to.to}, may_be_hidden);
   }
   return std::move(one.front());
 }
 
 std::shared_ptr<HttpSource> find_at(const std::string& address, const CacheFolder& folder,
                                     const std::shared_ptr<Connections>& connections,
-                                    std::uint64_t front) {
+                                    std::uint64_t front, bool may_be_hidden = false) {
   if (auto source = open_seen(address, folder, connections)) return source;
   // For a cache there is at least one whole piece among the last bytes.
   const std::uint64_t end = folder.path.empty() ? kEnd : kEnd + PieceCache::kPiece;
   std::vector<std::byte> bytes(
       static_cast<std::size_t>(front == 0 ? end : std::min(front, kPiece)));
-  const auto got = first_answer(address, *connections, {front == 0 ? Exchange::kEnd : 0, bytes});
+  const auto got =
+      first_answer(address, *connections, {front == 0 ? Exchange::kEnd : 0, bytes}, may_be_hidden);
   if (got == nullptr) return nullptr;
   const Version& version = got->version();
   if (version.size > 0 && version.etag.empty() && version.modified.empty()) {
@@ -290,6 +294,12 @@ std::shared_ptr<HttpSource> find_at(const std::string& address, const CacheFolde
 std::shared_ptr<ByteSource> find_address(const std::string& address, const CacheFolder& folder,
                                          std::uint64_t front) {
   return find_at(address, folder, std::make_shared<Connections>(), front);
+}
+
+std::shared_ptr<ByteSource> HttpSource::fetch_sibling(std::string_view ending) const {
+  std::string address = address_;
+  address.insert(std::min(address.find_first_of("?#"), address.size()), ending);
+  return find_at(address, folder_, connections_, kEnd, true);
 }
 
 std::shared_ptr<ByteSource> HttpSource::beside(const std::string& name, std::uint64_t front) const {

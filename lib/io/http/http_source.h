@@ -41,6 +41,7 @@ class HttpSource final : public RangedSource {
   ~HttpSource() override;
 
   bool has_folder() const noexcept override { return true; }
+  std::shared_ptr<ByteSource> fetch_sibling(std::string_view ending) const override;
   std::shared_ptr<ByteSource> beside(const std::string& name, std::uint64_t front) const override;
 
   /// Keeps bytes in a cache of `folder`, which without a path is none. Set before this is shared.

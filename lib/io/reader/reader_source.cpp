@@ -42,6 +42,10 @@ class ReaderSource final : public RangedSource {
   }
 
   bool has_folder() const noexcept override { return store_ != nullptr; }
+  std::shared_ptr<ByteSource> fetch_sibling(std::string_view ending) const override {
+    return store_ != nullptr ? find_in_store(store_, std::string(name()).append(ending), folder_)
+                             : nullptr;
+  }
   std::shared_ptr<ByteSource> beside(const std::string& file, std::uint64_t) const override {
     auto found =
         store_ != nullptr ? find_in_store(store_, folder_prefix(name()) + file, folder_) : nullptr;
