@@ -43,7 +43,7 @@ std::uint64_t expected_bytes(const std::variant<Matrix, Frame>& in, const Select
   }
   const std::uint64_t cols = part.cols ? part.cols->size() : object.cols();
   const auto cell = [&](ValueType type) {
-    const bool text = format.name == "csv" || format.name == "futhark-text";
+    const bool text = format.name == "csv" || format.name == "tsv" || format.name == "futhark-text";
     return static_cast<double>(text ? 2 : size_of(options.value_type.value_or(type)));
   };
   double row = 0;
@@ -144,8 +144,10 @@ const FormatInfo& format_to_write(const Destination& destination) {
     throw UsageError(fmt::format(
         "{} cannot be written to standard output; use -o OUT or name a file", format.name));
   }
-  if (destination.short_floats && format.name != "csv" && format.name != "mtx") {
-    throw UsageError(fmt::format("--short-floats is for csv and mtx, not for {}", format.name));
+  if (destination.short_floats && format.name != "csv" && format.name != "tsv" &&
+      format.name != "mtx") {
+    throw UsageError(
+        fmt::format("--short-floats is for csv, tsv and mtx, not for {}", format.name));
   }
   return format;
 }

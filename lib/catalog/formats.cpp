@@ -118,6 +118,12 @@ constexpr std::array kTable = {
            .reads_meta = true,
            .holds_meanings = true,
            .lost = {.zones = true, .order = true, .durations = true, .groups = true}},
+    Format{.info = {"tsv", "text with tabs, read as csv", ".tsv", false, true, true},
+           .write = csv::write_tsv,
+           .holds_text = true,
+           .reads_meta = true,
+           .holds_meanings = true,
+           .lost = {.zones = true, .order = true, .durations = true, .groups = true}},
 };
 
 // dapple's own format and its dialect. No other format starts like them.

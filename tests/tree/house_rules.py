@@ -16,7 +16,7 @@ COMMENT = {".cpp": r"//.*", ".h": r"//.*", ".js": r"//.*", ".mjs": r"//.*", ".py
            ".sh": r"#.*", ".build": r"#.*"}
 FOLDERS = ("include", "lib", "apps", "tests")
 
-FORMATS = ("dbdf", "daphne", "btable", "npy", "npz", "hdf5", "futhark", "futhark-text", "idv", "mtx", "csv", "zarr")
+FORMATS = ("dbdf", "daphne", "btable", "npy", "npz", "hdf5", "futhark", "futhark-text", "idv", "mtx", "csv", "tsv", "zarr")
 
 
 def lines(root, folders, endings):

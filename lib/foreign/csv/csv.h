@@ -31,5 +31,7 @@ void parse_csv(const std::shared_ptr<ByteSource>& file, const OpenOptions& optio
 /// Writes rows as text; a header line for a frame only. Throws unsupported for an object without
 /// columns, and what reading throws.
 void write_csv(const Source& source, ByteSink& sink, const ConvertOptions& options);
+/// The same with tabs between fields.
+void write_tsv(const Source& source, ByteSink& sink, const ConvertOptions& options);
 
 }  // namespace dapple::detail::csv

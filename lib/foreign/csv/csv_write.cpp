@@ -53,11 +53,17 @@ void append_field(std::string_view text, bool quotes, std::string& line) {
   line += '"';
 }
 
-std::string header_line(const std::vector<Column>& columns) {
+/// How text is written.
+struct Style {
+  char delimiter = ',';
+  bool short_floats = false;
+};
+
+std::string header_line(const std::vector<Column>& columns, const Style& style) {
   std::string line;
   for (const Column& column : columns) {
     append_csv_label(column.label, line);
-    line += ',';
+    line += style.delimiter;
   }
   line.back() = '\n';
   return line;
@@ -93,35 +99,34 @@ std::vector<TypeRun> type_runs(const Schema& schema, Range cols) {
   return runs;
 }
 
-/// Appends `n` values of type T, each followed by a comma.
+/// Appends `n` values of type T, each followed by a delimiter.
 template <Value T>
-void append_values(const std::byte* cells, std::uint64_t n, T value, bool short_floats,
+void append_values(const std::byte* cells, std::uint64_t n, T value, const Style& style,
                    std::string& out) {
   append_items(n, kNumberRoom + 1, out, [&](char* to, std::uint64_t i) {
     std::memcpy(&value, cells + i * sizeof value, sizeof value);
-    to = write_cell(to, value, short_floats);
-    *to++ = ',';
+    to = write_cell(to, value, style.short_floats);
+    *to++ = style.delimiter;
     return to;
   });
 }
 
-/// Appends a cell of a column that is no plain number, and a comma.
-void append_described(const Column& column, const std::byte* cell, bool short_floats,
+/// Appends a cell of a column that is no plain number, and a delimiter.
+void append_described(const Column& column, const std::byte* cell, const Style& style,
                       std::string& out) {
   const std::uint64_t bits = load_bits(column.value_type, cell);
   if (column.meaning.kind == MeaningKind::number && !is_missing(column.meaning, bits)) {
-    visit_type(column.value_type,
-               [&](auto value) { append_values(cell, 1, value, short_floats, out); });
+    visit_type(column.value_type, [&](auto value) { append_values(cell, 1, value, style, out); });
     return;
   }
   append_csv(column, bits, out);
-  out += ',';
+  out += style.delimiter;
 }
 
 /// Writes the cells of a region, packed row after row in `cells`, in text of about kCellsAtOnce
 /// cells per thread.
 void write_cells(const Source& source, const Region& region, const std::byte* cells,
-                 bool short_floats, ByteSink& sink) {
+                 const Style& style, ByteSink& sink) {
   const std::vector<TypeRun> runs = type_runs(source.schema(), region.cols);
   const std::uint64_t row_bytes = source.packed_row(region.cols);
   const bool line_ends = region.cols.end == source.cols();
@@ -134,12 +139,11 @@ void write_cells(const Source& source, const Region& region, const std::byte* ce
       for (const TypeRun& run : runs) {
         if (run.column != nullptr) {
           const std::size_t begin = text.size();
-          append_described(*run.column, p, short_floats, text);
+          append_described(*run.column, p, style, text);
           // A missing cell of the only column would be a blank line, which is no row.
           if (source.cols() == 1 && text.size() == begin + 1) text.insert(begin, "NA");
         } else {
-          visit_type(run.type,
-                     [&](auto value) { append_values(p, run.cols, value, short_floats, text); });
+          visit_type(run.type, [&](auto value) { append_values(p, run.cols, value, style, text); });
         }
         p += run.cols * size_of(run.type);
       }
@@ -154,21 +158,21 @@ constexpr std::uint64_t kTextRows = 4096;
 /// One row of numbers and texts in the order of the file. `texts[i]` is the row's text of column
 /// source.text_columns()[i].
 void append_mixed_row(const Source& source, const std::byte* cells,
-                      std::span<const std::string* const> texts, bool short_floats,
+                      std::span<const std::string* const> texts, const Style& style,
                       std::string& line) {
   const auto columns = source.store().text_columns();
   std::size_t next = 0;
   for (std::uint64_t col = 0; col <= source.cols(); ++col) {
     for (; next < texts.size() && columns[source.text_columns()[next]].before <= col; ++next) {
       append_field(*texts[next], word_needs_quotes(*texts[next]), line);
-      line += ',';
+      line += style.delimiter;
     }
     if (col == source.cols()) break;
     const ValueType type = source.schema().type_of(col);
     if (const Column& column = source.schema().columns[col]; !is_plain(column)) {
-      append_described(column, cells, short_floats, line);
+      append_described(column, cells, style, line);
     } else {
-      visit_type(type, [&](auto value) { append_values(cells, 1, value, short_floats, line); });
+      visit_type(type, [&](auto value) { append_values(cells, 1, value, style, line); });
     }
     cells += size_of(type);
   }
@@ -176,7 +180,7 @@ void append_mixed_row(const Source& source, const std::byte* cells,
 }
 
 /// A frame that has text columns, too.
-void write_mixed(const Source& source, bool short_floats, ByteSink& sink) {
+void write_mixed(const Source& source, const Style& style, ByteSink& sink) {
   const auto columns = source.store().text_columns();
   const std::size_t n = source.text_columns().size();
   std::vector<Column> labels = source.schema().columns;
@@ -184,7 +188,7 @@ void write_mixed(const Source& source, bool short_floats, ByteSink& sink) {
     const TextColumn& column = columns[source.text_columns()[i]];
     labels.insert(labels.begin() + static_cast<std::ptrdiff_t>(column.before), {column.label, {}});
   }
-  sink.write(header_line(labels));
+  sink.write(header_line(labels, style));
   const std::uint64_t row_bytes = source.packed_row();
   std::vector<std::byte> cells;
   std::vector<std::vector<std::string>> texts(n, std::vector<std::string>(kTextRows));
@@ -201,29 +205,37 @@ void write_mixed(const Source& source, bool short_floats, ByteSink& sink) {
     lines.clear();
     for (std::uint64_t r = 0; r < rows.size(); ++r) {
       for (std::size_t i = 0; i < n; ++i) row_texts[i] = &texts[i][r];
-      append_mixed_row(source, cells.data() + r * row_bytes, row_texts, short_floats, lines);
+      append_mixed_row(source, cells.data() + r * row_bytes, row_texts, style, lines);
     }
     sink.write(lines);
     source.progress(rows.end);
   }
 }
 
-}  // namespace
-
-void write_csv(const Source& source, ByteSink& sink, const ConvertOptions& options) {
-  if (!source.text_columns().empty()) return write_mixed(source, options.short_floats, sink);
+void write_text(const Source& source, ByteSink& sink, const Style& style) {
+  if (!source.text_columns().empty()) return write_mixed(source, style, sink);
   const bool frame = source.kind() == ObjectKind::frame;
   if (source.cols() == 0 && (frame || source.rows() > 0)) {
     throw Error(Errc::unsupported, "csv cannot hold an object without columns");
   }
   const std::vector<Column> columns = frame ? source.schema().columns : named_columns(source);
-  if (!columns.empty()) sink.write(header_line(columns));
+  if (!columns.empty()) sink.write(header_line(columns, style));
   std::vector<std::byte> cells;
   source.for_each_piece([&](const Region& region) {
     cells.resize(region.rows.size() * source.packed_row(region.cols));
     source.read_packed(region, cells.data(), source.threads());
-    write_cells(source, region, cells.data(), options.short_floats, sink);
+    write_cells(source, region, cells.data(), style, sink);
   });
+}
+
+}  // namespace
+
+void write_csv(const Source& source, ByteSink& sink, const ConvertOptions& options) {
+  write_text(source, sink, {',', options.short_floats});
+}
+
+void write_tsv(const Source& source, ByteSink& sink, const ConvertOptions& options) {
+  write_text(source, sink, {'\t', options.short_floats});
 }
 
 }  // namespace dapple::detail::csv
