@@ -23,7 +23,7 @@ constexpr Region kAll{{0, 3}, {0, 4}};
 
 }  // namespace
 
-TEST_CASE("memory: the bytes of a file are opened where they are") {
+TEST_CASE("memory: the bytes of a file are opened, and used in place") {
   const auto bytes = small_file();
   const Matrix matrix = Matrix::open(bytes);
   CHECK(matrix.read<int>(kAll) == std::vector<int>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11});

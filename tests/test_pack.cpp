@@ -104,7 +104,7 @@ TEST_CASE("pack: a matrix is smaller, has the same cells, and comes back byte fo
   }
 }
 
-TEST_CASE("pack: what does not shrink stays plain") {
+TEST_CASE("pack: what does not shrink stays plain, and is used in place") {
   const test::TempDir dir;
   test::Rng rng(1);
   std::vector<std::uint64_t> cells(100 * 100);

@@ -13,6 +13,7 @@
 #include "dapple/where.h"
 #include "lib/cache/block_cache.h"
 #include "lib/cells/convert_cells.h"
+#include "lib/object/store.h"
 #include "tests/check.h"
 #include "tests/encoded.h"
 #include "tests/samples.h"
@@ -168,7 +169,12 @@ TEST_CASE("packed rows: nothing reads whole blocks into memory that is kept") {
   const std::uint64_t before = detail::block_cache().bytes();
   check_reads<float>(files, rng);
   check_sums(files, rng);
-  CHECK(detail::block_cache().bytes() == before);
+  const detail::Store& store = files.packed.store();
+  for (const BlockInfo& block : files.packed.blocks()) {
+    CHECK(detail::block_cache().find({store.blocks().number(), block.offset}).value == nullptr);
+  }
+  // What was fetched is kept as it is stored, and so are the plain blocks.
+  if (!store.blocks().fetches()) CHECK(detail::block_cache().bytes() == before);
 }
 
 TEST_CASE("packed rows: a value that does not fit names its cell, and a damaged block its byte") {

@@ -208,7 +208,9 @@ TEST_CASE("residency: pages are read one by one as long as somebody reads at ran
   CHECK_FALSE(is_random(begin));
 }
 
-TEST_CASE("residency: what outgrows memory is asked for each time, and reads the same") {
+TEST_CASE(
+    "residency: what outgrows memory is asked for each time, reads the same, and is used in "
+    "place") {
   const test::TempDir dir;
   test::Rng rng(9);
   constexpr std::uint64_t kRows = 300, kCols = 200;

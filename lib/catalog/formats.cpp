@@ -329,7 +329,6 @@ namespace {
 
 /// As `format_to_read`, once the options are known to be right.
 const Format& format_of(std::shared_ptr<ByteSource>& file, const OpenOptions& options) {
-  dbdf::presume_header(*file);
   if (dbdf::has_own_index(*file)) {
     // Files written by dapple are not shown to all recognisers, whose code would have to be loaded:
     // that saves a fifth of a cold open.
@@ -370,6 +369,8 @@ const Format& format_to_read(std::shared_ptr<ByteSource>& file, const OpenOption
 
 std::shared_ptr<const Store> open_store(std::shared_ptr<ByteSource> file,
                                         const OpenOptions& options) {
+  // Not for `verify` and `repair`, which read what is there and not a copy of it.
+  dbdf::presume_header(*file);
   const Format& format = format_to_read(file, options);
   file->set_check(options.check);
   if (format.parse != nullptr) {

@@ -173,7 +173,7 @@ std::optional<std::uint64_t> NameTable::find(std::string_view wanted) const {
   if (wanted.empty()) return std::nullopt;
   const auto found = watched(*source_, [&] {
     auto one = look_up(wanted);
-    if (!one && source_->is_mapped()) require_whole();  // damage must not hide a name
+    if (!one && !source_->fetches()) require_whole();  // damage must not hide a name
     return one;
   });
   if (!found) return std::nullopt;

@@ -1,22 +1,14 @@
 #include "tests/modes/ranged_file.h"
 
-#include <filesystem>
 #include <thread>
+#include <utility>
 
 #include "lib/io/local/local_file.h"
 
 namespace dapple::test {
 
-namespace {
-
-detail::Identity identity_of(const std::string& path) {
-  return detail::LocalFile::open(path)->identity();
-}
-
-}  // namespace
-
-RangedFile::RangedFile(const std::string& path)
-    : RangedSource(path, identity_of(path), Habits{}), file_(detail::LocalFile::open(path)) {}
+RangedFile::RangedFile(std::shared_ptr<detail::ByteSource> file)
+    : RangedSource(file->name(), file->identity(), Habits{}), file_(std::move(file)) {}
 
 RangedFile::~RangedFile() = default;
 
@@ -31,12 +23,12 @@ void RangedFile::fetch(std::span<const Part> parts) const {
   }
 }
 
-std::shared_ptr<detail::ByteSource> RangedFile::sibling(std::string_view ending) const {
-  const std::string path = std::string(name()).append(ending);
-  if (!std::filesystem::is_regular_file(path)) return nullptr;
-  auto file = std::make_shared<RangedFile>(path);
-  file->set_check(check());
-  return file;
+std::shared_ptr<detail::ByteSource> RangedFile::ranged(
+    std::shared_ptr<detail::ByteSource> file) const {
+  if (file == nullptr) return nullptr;
+  auto found = std::make_shared<RangedFile>(std::move(file));
+  found->set_check(check());
+  return found;
 }
 
 }  // namespace dapple::test

@@ -7,6 +7,8 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "lib/io/ranged_source.h"
 
@@ -14,8 +16,7 @@ namespace dapple::test {
 
 class RangedFile final : public detail::RangedSource {
  public:
-  /// Throws io.
-  explicit RangedFile(const std::string& path);
+  explicit RangedFile(std::shared_ptr<detail::ByteSource> file);
   ~RangedFile() override;
 
   /// How often bytes were fetched, in how many ranges, and how many bytes.
@@ -28,9 +29,20 @@ class RangedFile final : public detail::RangedSource {
   using Fault = std::function<void(std::uint64_t offset, std::uint64_t n)>;
   void set_fault(Fault fault) { fault_ = std::move(fault); }
 
-  std::shared_ptr<detail::ByteSource> sibling(std::string_view ending) const override;
+  std::shared_ptr<detail::ByteSource> sibling(std::string_view ending) const override {
+    return ranged(file_->sibling(ending));
+  }
+  bool has_folder() const noexcept override { return file_->has_folder(); }
+  std::shared_ptr<detail::ByteSource> beside(const std::string& name,
+                                             std::uint64_t front) const override {
+    return ranged(file_->beside(name, front));
+  }
+  std::vector<std::string> folders_beside(const std::string& folder) const override {
+    return file_->folders_beside(folder);
+  }
 
  private:
+  std::shared_ptr<detail::ByteSource> ranged(std::shared_ptr<detail::ByteSource> file) const;
   void fetch(std::span<const Part> parts) const override;
 
   std::shared_ptr<detail::ByteSource> file_;
