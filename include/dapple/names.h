@@ -25,8 +25,8 @@ class Names {
   /// Name `i`, counted from 0. Throws out_of_range; corrupt. O(1).
   virtual std::string_view operator[](std::uint64_t i) const = 0;
   /// Which row or column has this name, or nothing. Throws invalid_argument when several have it;
-  /// corrupt. O(1): three looks at the file. In a mapped file, the first name that is not found
-  /// costs O(bytes), for all names are compared with their hash then.
+  /// corrupt. O(1): three looks at the file. In a file of this machine, the first name that is not
+  /// found costs O(bytes), for all names are compared with their hash then.
   virtual std::optional<std::uint64_t> find(std::string_view name) const = 0;
   /// True when no two have the same name, other than "".
   virtual bool unique() const noexcept = 0;
