@@ -67,7 +67,7 @@ int print_where(Input& input, const std::string& text, const std::vector<std::st
     columns.resize(frame->cols());
     std::iota(columns.begin(), columns.end(), std::uint64_t{0});
   }
-  FoundRows rows(*frame, std::move(columns), RowNumbers::no, console);
+  FoundRows rows(*frame, std::move(columns), RowNumbers::no, console, absent);
   where(*frame, wanted, [&](std::span<const std::uint64_t> found) { rows.print(found); },
         {.absent = absent});
   rows.finish();

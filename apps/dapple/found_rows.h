@@ -17,7 +17,7 @@ enum class RowNumbers : bool { no, yes };
 class FoundRows {
  public:
   FoundRows(const Frame& frame, std::vector<std::uint64_t> columns, RowNumbers numbers,
-            Console& console, Absent absent = Absent::error);
+            Console& console, Absent absent);
 
   /// Prints some rows, in their order. Throws what gather_rows throws.
   void print(std::span<const std::uint64_t> rows);
