@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import elements, files
 from .annotated_write import aligned, of_json
+from .arguments import told
 from .collection import Collection, is_collection, unescaped
 from .errors import Error, NotRecognisedError, UnsupportedError
 from .identity import file_name
@@ -22,6 +23,7 @@ _SPARSE = ("csr_matrix", "csc_matrix")
 _ALIGNED = ("layers", "obsm", "varm", "obsp", "varp")
 
 
+@told
 def read_anndata(path: Path, *, chunks: Any = None) -> anndata.AnnData:
     """Open annotated data in place, as a lazy `anndata.AnnData`.
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import elements
+from .arguments import told
 from .collection import Axes, Collection, escaped
 from .collection_files import being_written
 from .errors import TypeMismatchError
@@ -28,6 +29,7 @@ _PARTS: dict[str, Axes] = {
 _RAW = "raw/var"  # the axis of the columns of raw
 
 
+@told
 def write_anndata(
     path: Path, adata: anndata.AnnData, *, overwrite: bool = False, **options: Any
 ) -> Collection:

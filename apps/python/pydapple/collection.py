@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _core, files, temporary, ten_x
+from .arguments import told
 from .attributes import of_json, to_json
 from .errors import AbsentError, InvalidArgumentError, UnsupportedError
 from .frame import Frame
@@ -79,6 +80,7 @@ def is_collection(path: Path) -> bool:
     return head.startswith(b"PK\3\4") and head[30:] == DECLARED.encode()
 
 
+@told
 class Collection(MutableMapping[str, Any]):
     """Matrices and frames by name, as `pydapple.open` gives what is in a folder ending in .dds.
 

@@ -8,12 +8,14 @@ from contextlib import contextmanager
 from typing import Any
 
 from . import _core, temporary
+from .arguments import told
 from .collection import ENDING, Axes, Collection, is_collection
 from .errors import ExistsError, InvalidArgumentError
 from .identity import file_name
 from .reports import Path
 
 
+@told
 def write_collection(
     path: Path,
     members: Mapping[str, Any],
@@ -72,6 +74,7 @@ def _exists(name: str, advice: str = "") -> ExistsError:
     return error
 
 
+@told
 def pack_collection(path: Path, dst: Path, *, overwrite: bool = False) -> str:
     """Write a collection as one ZIP file, which is read in place: nothing in it is compressed.
 
@@ -82,6 +85,7 @@ def pack_collection(path: Path, dst: Path, *, overwrite: bool = False) -> str:
     return name
 
 
+@told
 def unpack_collection(path: Path, dst: Path, *, overwrite: bool = False) -> Collection:
     """Write a collection that is packed into one file as a folder whose name ends in .dds.
 

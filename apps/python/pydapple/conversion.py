@@ -11,6 +11,7 @@ from numpy.typing import DTypeLike
 
 from . import guests, temporary, ten_x
 from .absent import Absent
+from .arguments import told
 from .errors import Error, InvalidArgumentError, TypeMismatchError
 from .files import open
 from .frame import Frame
@@ -22,6 +23,7 @@ from .rewrite import rewrite
 from .write import write as write_table
 
 
+@told
 def convert(
     src: Path | Matrix | Frame,
     dst: Path,

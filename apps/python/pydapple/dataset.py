@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import _core
+from .arguments import told
 from .attributes import tell
 from .errors import InvalidArgumentError, NotRecognisedError
 from .files import open as open_file
@@ -78,6 +79,7 @@ class Collected(NamedTuple):
     bytes: int
 
 
+@told
 def create(
     folder: Path, like: Matrix | Frame, shape: tuple[int, int] = (0, 0), *, sync: bool = True
 ) -> State:
@@ -95,6 +97,7 @@ def create(
     return State(*_core.dataset_create(file_name(folder), like, shape, sync))
 
 
+@told
 def write_part(folder: Path, data: Any, at: tuple[int, int] = (0, 0), **options: Any) -> Part:
     """Write a part under a name that nobody else has; it is in no state before it is committed.
 
@@ -142,6 +145,7 @@ def _as_in(folder: Path, data: Any) -> Any:
     return table if table.columns else data
 
 
+@told
 def commit(
     folder: Path,
     parts: Iterable[Part],
@@ -172,6 +176,7 @@ def commit(
     return State(*_core.dataset_commit(file_name(folder), list(parts), shape, whole, below, sync))
 
 
+@told
 def append(folder: Path, data: Any, *, at: tuple[int, int] | None = None, **options: Any) -> State:
     """Write rows as a part below all others, and commit it. A part that is refused is removed.
 
@@ -186,6 +191,7 @@ def append(folder: Path, data: Any, *, at: tuple[int, int] | None = None, **opti
     return State(*_core.dataset_append(file_name(folder), part, at is None, sync))
 
 
+@told
 def compact(
     folder: Path, small: int = 64 << 20, *, threads: int | None = 1, **options: Any
 ) -> State:
@@ -197,6 +203,7 @@ def compact(
     return State(*_core.dataset_compact(file_name(folder), small, threads, made))
 
 
+@told
 def collect(folder: Path, *, keep: int = 1, grace: float = 7 * 24 * 3600) -> Collected:
     """Remove old states, and parts that no state has.
 
@@ -208,11 +215,13 @@ def collect(folder: Path, *, keep: int = 1, grace: float = 7 * 24 * 3600) -> Col
     return Collected(*_core.dataset_collect(file_name(folder), keep, int(grace)))
 
 
+@told
 def log(folder: Path) -> list[State]:
     """Every state that can be opened, the latest last."""
     return [State(*state) for state in _core.dataset_log(file_name(folder))]
 
 
+@told
 def store(
     data: Any, folder: Path, *, at: tuple[int, int] = (0, 0), compute: bool = True, **options: Any
 ) -> Any:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from . import _core, guests, remote
+from .arguments import told
 from .attributes import write_options
 from .errors import InvalidArgumentError, TypeMismatchError
 from .frame import Frame
@@ -37,6 +38,7 @@ _OF_OTHERS = frozenset(
 )
 
 
+@told
 def open(
     path: Path,
     *,
@@ -172,6 +174,7 @@ def _group(name: str, given: Mapping[str, Any] | None) -> dict[str, Any] | None:
     return dict(given)
 
 
+@told
 def info(path: Path, **options: Any) -> dict[str, Any]:
     """What ``dapple info --json`` tells of a file, under the same keys; options as of `open`.
 
@@ -261,6 +264,7 @@ def _value_type(dtype: np.dtype[Any]) -> str:
     return f"{dtype.kind}{dtype.itemsize * 8}"
 
 
+@told
 def verify(
     path: Path, payload: bool = False, *, progress: Progress = None, **options: Any
 ) -> VerifyReport:
@@ -276,6 +280,7 @@ def verify(
         return VerifyReport(*_core.verify(file_name(path), payload, open_options(options), report))
 
 
+@told
 def repair(
     src: Path,
     dst: Path,
@@ -299,6 +304,7 @@ def repair(
     return RepairReport(lost, kept, gone, meanings, WriteSummary(*written))
 
 
+@told
 def estimate_packing(
     source: Path | Matrix | Frame, pack: str = "fast", *, threads: int | None = 1, **options: Any
 ) -> tuple[int, int]:
@@ -320,6 +326,7 @@ def estimate_packing(
     return plain, fast if pack == "fast" else small
 
 
+@told
 def index(
     path: Path,
     *,

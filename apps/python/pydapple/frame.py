@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from . import keys
 from .absent import Absent, absent_code
 from .advice import FRAME, no_attribute
+from .arguments import told
 from .blocks import Blocks
 from .errors import InvalidArgumentError, InvalidIndexError, TypeMismatchError
 from .expressions import Condition
@@ -21,6 +22,7 @@ from .picture import Pictured
 from .stats import Stats, of_frame
 
 
+@told
 class Frame(Pictured, FrameParts):
     """A frame in a file, as `pydapple.open` gives it.
 

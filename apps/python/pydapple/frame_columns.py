@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from . import _core, fetch, keys
 from .absent import absent_code
 from .advice import require_handle
+from .arguments import told
 from .arrays import new_array
 from .errors import AbsentError, InvalidIndexError, OutOfRangeError, UnsupportedError
 from .identity import Opened
@@ -22,6 +23,7 @@ from .names import Named
 _FEW_ROWS = 1 << 16
 
 
+@told
 class FrameColumns(Opened, Named, _core.Frame):
     """What a `Frame` finds its columns with, and reads their cells.
 

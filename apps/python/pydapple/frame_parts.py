@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _core, keys, pandas_index, times
+from .arguments import told
 from .arrays import new_array
 from .arrow_stream import LabelledStream
 from .attributes import Attributes, metadata_of
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 Columns = str | Sequence[str | int] | None
 
 
+@told
 class FrameParts(SearchedFrame):
     """What a `Frame` gives to pandas, polars and Arrow."""
 

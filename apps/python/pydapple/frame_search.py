@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from . import _core
 from .absent import Absent, absent_code
+from .arguments import told
 from .errors import InvalidArgumentError, TypeMismatchError
 from .expressions import ColumnNames, Condition, column_name, from_options
 from .frame_columns import FrameColumns
@@ -17,6 +18,7 @@ from .search import Verdict, column_condition
 Wanted = Condition | str | int
 
 
+@told
 class SearchedFrame(FrameColumns):
     """What a `Frame` finds its rows with."""
 

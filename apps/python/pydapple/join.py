@@ -9,6 +9,7 @@ from typing import Any
 
 from . import _core, temporary
 from .absent import Absent, absent_code
+from .arguments import told
 from .conversion import convert, opened_as
 from .errors import Error, InvalidArgumentError, TypeMismatchError
 from .files import open
@@ -21,6 +22,7 @@ from .tables import missing_like, says_nothing_of, table_of
 from .write import write
 
 
+@told
 def concat(
     sources: Sequence[Path | Matrix | Frame],
     dst: Path,
@@ -77,6 +79,7 @@ def _write_rows(file: str, rows: Any, path: Path, threads: int | None) -> None:
     write(file, table if table.columns else rows, sync=False, threads=threads)
 
 
+@told
 def append(
     path: Path,
     rows: Any,

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _core, fetch, keys
+from .arguments import told
 from .declared import cell_dtype
 from .errors import AbsentError, InvalidArgumentError, TypeMismatchError
 from .expressions import Condition
@@ -34,6 +35,7 @@ class Batch(NamedTuple):
     rows: Positions
 
 
+@told
 def loader(
     x: Matrix | SparseView,
     obs: Frame | Mapping[str, ArrayLike] | None = None,

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from . import _core, fetch, keys, strips
 from .absent import Absent, absent_code
 from .advice import MATRIX, no_attribute, require_handle
+from .arguments import told
 from .arrays import fill_rounded, new_array
 from .blocks import Blocks
 from .errors import InvalidArgumentError
@@ -33,6 +34,7 @@ _MUCH = 1 << 28
 _MUCH_LARGER = 8
 
 
+@told
 class Matrix(Multiplied, Pictured, NamedMatrix):
     """A matrix in a file, as `pydapple.open` gives it.
 

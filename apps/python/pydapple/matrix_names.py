@@ -7,12 +7,14 @@ from typing import Any
 from numpy.typing import NDArray
 
 from . import fetch, keys
+from .arguments import told
 from .identity import Opened
 from .keys import Pick
 from .names import ByName, Named, Names
 from .search import Searched
 
 
+@told
 class NamedMatrix(Opened, Named, Searched):
     """Rows and columns by name."""
 

@@ -10,11 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _core, keys
+from .arguments import told
 from .errors import InvalidIndexError, TypeMismatchError
 
 _AT_ONCE = 1 << 16  # names
 
 
+@told
 class Names(Sequence[str]):
     """The names of the rows, or columns, of an open object, in order; ``""`` where one has none.
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _core, keys
+from .arguments import told
 from .errors import InvalidArgumentError
 from .reports import Progress, reporting
 
@@ -20,6 +21,7 @@ _MOST = 20_000  # fields each way
 _FIGURE = 900, 800  # pixels
 
 
+@told
 class Picture:
     """A matrix or frame, or a window of it, as fields that each sum up the cells below them.
 
@@ -92,6 +94,7 @@ class Picture:
         return self.to_svg()
 
 
+@told
 class Pictured:
     """The pictures of a `Matrix` or `Frame`."""
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .arguments import told
 from .errors import Error, TypeMismatchError
 from .expressions import Condition, column_name, compared
 from .files import open
@@ -22,6 +23,7 @@ _ROWS = 1 << 18  # of a batch
 _COMPARISONS = ("Gt", "GtEq", "Lt", "LtEq", "Eq")
 
 
+@told
 def scan(source: Path | Frame) -> pl.LazyFrame:
     """A polars LazyFrame over a frame: columns and conditions of the query are pushed down to it.
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from . import _core, times
 from .absent import Absent, absent_code
+from .arguments import told
 from .errors import InvalidArgumentError, TypeMismatchError
 
 _CONDITIONS = {"above", "at_least", "below", "at_most", "equal", "between", "nan"}
@@ -32,6 +33,7 @@ class Verdict(NamedTuple):
     skipped: str | None
 
 
+@told
 class Searched(_core.Matrix):
     """What a `Matrix` finds its cells by value with."""
 

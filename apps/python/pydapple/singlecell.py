@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from . import _core, keys, write
 from .absent import Absent, absent_code
+from .arguments import told
 from .arrays import bands_of
 from .errors import InvalidArgumentError, TypeMismatchError
 from .matrix import Matrix
@@ -32,6 +33,7 @@ _FLAVORS = ("seurat", "cell_ranger")
 _MAD_OF_NORMAL = 0.6744897501960817  # the median distance from the median, of deviation 1
 
 
+@told
 def survey(
     counts: Matrix,
     *,
@@ -94,6 +96,7 @@ def survey(
     return Survey(counts, obs, var, float(target_sum), flavor, moments, absent)
 
 
+@told
 class Survey:
     """What `survey` finds: columns by name, for ``adata.obs.assign(**counts.obs)``.
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from .absent import Absent
+from .arguments import told
 from .errors import InvalidArgumentError
 from .files import open
 from .frame import Frame
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 Source = Path | Matrix | Frame
 
 
+@told
 def zarr_store(
     source: Source | Mapping[str, Source],
     *,

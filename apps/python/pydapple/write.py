@@ -10,6 +10,7 @@ from typing import Any
 from numpy.typing import DTypeLike, NDArray
 
 from . import _core, attributes, guests, keys, pandas_index, temporary
+from .arguments import told
 from .arrays import bands_of
 from .attributes import write_options
 from .declared import cell_dtype, declared
@@ -27,6 +28,7 @@ from .writers import FrameWriter, MatrixWriter
 _KEPT = {"attrs": "attributes", "row_names": "names of rows"}
 
 
+@told
 def writer(
     path: Path,
     shape: tuple[int, int],
@@ -56,6 +58,7 @@ def writer(
     return MatrixWriter(made, name, (rows, cols), kind, threads, sparse)
 
 
+@told
 def frame_writer(
     path: Path,
     rows: int,
@@ -133,6 +136,7 @@ def _label_bytes(label: str) -> bytes:
         raise InvalidArgumentError(f"the label {label!r} is no Unicode text") from None
 
 
+@told
 def write(
     path: Path,
     data: Any,

@@ -1,0 +1,127 @@
+"""Arguments of the wrong kind, told by name wherever a call takes them."""
+
+from __future__ import annotations
+
+import inspect
+import operator
+import re
+from collections.abc import Callable, Iterable, Mapping
+from functools import wraps
+from typing import Any, TypeVar
+
+import numpy as np
+
+from .errors import Error, TypeMismatchError
+
+Told = TypeVar("Told", bound=Callable[..., Any])  # a function, or a class with all its methods
+
+_INNER = re.compile(r"\[[^\[\]]*\]")
+_FOREIGN = (TypeError, ValueError, AttributeError, OverflowError, RuntimeError)
+
+
+def _is_flag(value: Any) -> bool:
+    return isinstance(value, (bool, np.bool_))
+
+
+def _is_integer(value: Any) -> bool:
+    try:
+        return 0 <= operator.index(value) < 2**64
+    except Exception:  # whatever it raises, it is none
+        return False
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float, np.integer, np.floating))
+
+
+def _is_pair(value: Any) -> bool:
+    return isinstance(value, (tuple, list)) and len(value) == 2 and all(map(_is_integer, value))
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, Iterable) and not isinstance(value, (str, bytes, Mapping))
+
+
+def _is_opened(value: Any) -> bool:
+    return hasattr(value, "file_bytes") and hasattr(value, "shape")
+
+
+# What an annotation, or the first word of one, asks for, and how to say that.
+_KINDS: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "bool": (_is_flag, "True or False"),
+    "int": (_is_integer, "an integer from 0 on"),
+    "float": (_is_number, "a number"),
+    "str": (lambda value: isinstance(value, str), "a str"),
+    "tuple": (_is_pair, "a pair of integers from 0 on"),
+    "Mapping": (lambda value: isinstance(value, Mapping), "a mapping, such as a dict"),
+    "Sequence": (_is_list, "a list"),
+    "Iterable": (_is_list, "a list"),
+    "Absent": (lambda value: isinstance(value, str), "'error', 'zero' or 'nan'"),
+    **dict.fromkeys(("Matrix", "Frame"), (_is_opened, "what pydapple.open gives")),
+    "Progress": (lambda value: _is_flag(value) or callable(value), "True, or a function"),
+}
+# Those of `write` that other calls take as **options.
+_OPTIONS = {
+    **dict.fromkeys(("overwrite", "sync", "plain", "narrow"), "bool"),
+    **{"tile": "tuple[int, int] | None", "kind": "str", "align": "int", "pack": "str | None"},
+    "attrs": "Mapping[str, Any] | None",
+    **dict.fromkeys(("row_names", "col_names"), "Sequence[str] | None"),
+}
+
+
+def _wrong_one(call: Callable[..., Any], given: tuple[Any, ...], named: dict[str, Any]) -> str:
+    """What is wrong with the first argument that is not of its kind; "" where all are."""
+    signature = inspect.signature(call)
+    bound = signature.bind(*given, **named).arguments
+    asked = {name: str(one.annotation) for name, one in signature.parameters.items()}
+    for name, one in signature.parameters.items():
+        if one.kind is one.VAR_KEYWORD:
+            bound |= bound.pop(name, {})
+            asked = _OPTIONS | asked
+    for name, value in bound.items():
+        kinds = _INNER.sub("", _INNER.sub("", asked.get(name, ""))).split(" | ")
+        found = [_KINDS.get(kind) for kind in kinds if kind != "None"]
+        if (value is None and "None" in kinds) or None in found:
+            continue
+        if not any(fits(value) for fits, _ in filter(None, found)):
+            wanted = " or ".join(dict.fromkeys(said for _, said in filter(None, found)))
+            return f"{name} is {wanted}, not {_shown(value)}"
+    return ""
+
+
+def _shown(value: Any) -> str:
+    """A value in a message: short, and without an address in memory."""
+    text = repr(value)
+    plain = len(text) <= 80 and " at 0x" not in text and "\n" not in text
+    return text if plain else f"a {type(value).__name__}"
+
+
+def told(one: Told) -> Told:
+    """A function, or the methods of a class, that names an argument of the wrong kind.
+
+    Nothing is asked before: only where a call fails with an exception that is none of dapple's are
+    the arguments compared with what it is annotated to take. What callbacks raise passes.
+    """
+    if isinstance(one, type):
+        for name, method in list(vars(one).items()):
+            if inspect.isfunction(method) and not name.startswith("_"):
+                setattr(one, name, told(method))
+        return one
+    call: Callable[..., Any] = one
+
+    @wraps(call)
+    def checked(*given: Any, **named: Any) -> Any:
+        try:
+            return call(*given, **named)
+        except _FOREIGN as error:
+            if isinstance(error, Error):
+                raise
+            try:
+                wrong = _wrong_one(call, given, named)
+            except TypeError:  # of arguments that it has not, of which Python tells
+                raise error from None
+            if not wrong:
+                raise
+            raise TypeMismatchError(wrong) from error
+
+    return checked  # type: ignore[return-value]
