@@ -35,15 +35,24 @@ std::shared_ptr<ByteSource> open_dataset(const std::filesystem::path& folder,
 
 using SourcePtr = std::shared_ptr<ByteSource>;
 
-/// What can be found in a folder far away by names that are known: a member of a collection, or the
-/// metadata of a Zarr hierarchy. `find` opens a name in it, and gives nullptr when there is none.
-SourcePtr find_in_folder(bool may_be_collection, const OpenOptions& options,
-                         const std::function<SourcePtr(const std::string&)>& find) {
-  if (may_be_collection && !options.array.empty()) return find(member_file(options.array));
+/// The metadata of a Zarr hierarchy far away. `find` opens a name in its folder, and gives nullptr
+/// when there is none.
+SourcePtr find_hierarchy(const std::function<SourcePtr(const std::string&)>& find) {
   for (const char* const metadata : zarr::kMetadata) {
     if (auto source = find(metadata)) return source;
   }
   return nullptr;
+}
+
+/// Whether a name far away is one of the folder of a collection, and a member of it is asked for.
+bool is_collection_of(std::string_view folder, const OpenOptions& options) {
+  return !options.array.empty() && (folder.ends_with(".dds") || folder.ends_with(".dds/"));
+}
+
+/// Whether it is one of a member, FOLDER.dds/X, whose file has an ending.
+bool may_be_member(std::string_view name) {
+  const std::size_t at = name.rfind(".dds/");
+  return at != name.npos && is_member_name(name.substr(at + 5));
 }
 
 /// The path of an address.
@@ -54,11 +63,19 @@ std::string_view path_of(std::string_view address) {
 SourcePtr open_address(const std::string& address, const OpenOptions& options) {
   const CacheFolder cache = cache_of(options);
   const std::string_view path = path_of(address);
-  const bool is_zarr = path.ends_with(".zarr");
-  if (!is_zarr && !path.ends_with('/')) return http::open_address(address, cache);
+  const bool is_folder = path.ends_with('/'), is_collection = is_collection_of(path, options);
+  const bool is_member = !is_folder && may_be_member(path);
+  if (!is_folder && !path.ends_with(".zarr")) {
+    if (!is_collection && !is_member) return http::open_address(address, cache);
+    if (auto source = http::find_address(address, cache)) return source;  // a file of its own
+  }
   std::string folder = address;
-  if (is_zarr) folder.insert(path.size(), 1, '/');
-  auto source = find_in_folder(path.ends_with(".dds/"), options, [&](const std::string& name) {
+  if (is_member) return http::open_address(folder.insert(path.size(), kMemberEnding), cache);
+  if (!is_folder) folder.insert(path.size(), 1, '/');
+  if (is_collection) {
+    return http::open_address(http::address_beside(folder, member_file(options.array)), cache);
+  }
+  auto source = find_hierarchy([&](const std::string& name) {
     return http::find_address(http::address_beside(folder, name), cache);
   });
   if (source != nullptr) return source;
@@ -102,17 +119,23 @@ SourcePtr open_in_store(const std::shared_ptr<const ObjectStore>& store, const s
   const auto find = [&](const std::string& file) {
     return find_in_store(store, folder + file, cache);
   };
-  if (auto source = find_in_folder(folder.ends_with(".dds/"), options, find)) return source;
+  auto source = is_collection_of(name, options) ? find(member_file(options.array))
+                : may_be_member(name)
+                    ? find_in_store(store, name + std::string(kMemberEnding), cache)
+                    : nullptr;
+  if (source != nullptr || (source = find_hierarchy(find)) != nullptr) return source;
   for (std::string before;;) {
     const std::vector<std::string> names = store->list(folder);
     const std::string state = dataset::latest_of(names);
     if (names.empty()) throw_io(name, "open", ENOENT);
     if (state.empty()) {
       throw Error(Errc::not_recognised, name, std::nullopt,
-                  "the folder holds no data set, no Zarr hierarchy, and no member of a collection "
-                  "that was asked for");
+                  folder.ends_with(".dds/")
+                      ? "a collection far away is opened member by member: " + folder + "X, say"
+                      : "the folder holds no data set, no Zarr hierarchy, and no member of a "
+                        "collection that was asked for");
     }
-    if (auto source = find(state)) {
+    if ((source = find(state)) != nullptr) {
       dataset::require_state(*source);
       return source;
     }

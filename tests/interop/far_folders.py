@@ -181,8 +181,12 @@ def check_servers_that_do_not_count_from_the_end(_):
 
 def check_collections(_):
     for member in ("X", "layers/a b"):
-        for where in ("packed.dds", "c.dds/"):
+        for where in ("packed.dds", "c.dds/", "c.dds"):
             same("get", address("plain", "dds", where), HERE / "c.dds", "--array", member)
+        inside = member.replace(" ", "%20")
+        for where in (f"c.dds/{inside}", f"c.dds/{inside}.dbdf"):
+            same("get", address("plain", "dds", where), HERE / "c.dds" / f"{member}.dbdf")
+    refused(["status 404", "c.dds/nope.dbdf"], "get", address("plain", "dds", "c.dds/nope"))
     assert printed("info", address("plain", "dds", "packed.dds")) == printed("info", HERE / "packed.dds")
     refused(["no name of a member"], "get", address("plain", "dds", "c.dds/"), "--array", "../0")
     refused(["name the member"], "get", address("plain", "dds", "c.dds/"))

@@ -250,3 +250,35 @@ def test_errors_about_marks_say_what_helps(tmp_path):
     dataset.append(tmp_path / "c", {"x": np.array([-128, 127], "i1")}, sync=False)
     with pytest.raises(dp.InvalidArgumentError, match=r"missing cells, .*df.astype\({'x': 'Int8'}\)"):
         dataset.append(tmp_path / "c", second, sync=False)
+
+
+def test_a_part_that_fails_leaves_nothing(tmp_path):
+    wrong = [
+        lambda folder: dataset.append(folder, np.eye(3) * 1j),
+        lambda folder: dataset.append(folder, {"a": [1, "x"]}),
+        lambda folder: dataset.write_part(folder, np.eye(3), at=(2**64 - 1, 0)),
+        lambda folder: dataset.create(folder, "m.dbdf"),
+        lambda folder: dataset.store(np.eye(3), folder),
+    ]
+    for call in wrong:
+        with pytest.raises(dp.Error):
+            call(tmp_path / "set")
+        assert not (tmp_path / "set").exists()
+    dataset.append(tmp_path / "set", np.eye(3))
+    before = sorted(tmp_path.rglob("*"))
+    for call in wrong[:3]:
+        with pytest.raises(dp.Error):
+            call(tmp_path / "set")
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_what_is_no_folder_and_what_is_no_part(tmp_path):
+    dp.write(tmp_path / "m.dbdf", np.eye(3))
+    with pytest.raises(dp.InvalidArgumentError, match="is a file, and a data set is a folder"):
+        dataset.append(tmp_path / "m.dbdf", np.eye(3))
+    with pytest.raises(dp.Error, match="cannot make the folder"):
+        dataset.append("/proc/none", np.eye(3))
+    with pytest.raises(dp.TypeMismatchError, match="parts are what write_part gave"):
+        dataset.commit(tmp_path / "set", ["part-1"])
+    part = dataset.write_part(tmp_path / "set", np.eye(3))
+    assert dataset.commit(tmp_path / "set", part).shape == (3, 3)

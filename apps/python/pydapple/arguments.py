@@ -55,7 +55,7 @@ _KINDS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "tuple": (_is_pair, "a pair of integers from 0 on"),
     "Mapping": (lambda value: isinstance(value, Mapping), "a mapping, such as a dict"),
     "Sequence": (_is_list, "a list"),
-    "Iterable": (_is_list, "a list"),
+    **dict.fromkeys(("Iterable", "Part"), (_is_list, "a list")),
     "Absent": (lambda value: isinstance(value, str), "'error', 'zero' or 'nan'"),
     **dict.fromkeys(("Matrix", "Frame"), (_is_opened, "what pydapple.open gives")),
     "Progress": (lambda value: _is_flag(value) or callable(value), "True, or a function"),

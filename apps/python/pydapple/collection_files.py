@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from . import _core, temporary
+from . import _core, remote, temporary
 from .arguments import told
 from .collection import ENDING, Axes, Collection, is_collection
 from .errors import ExistsError, InvalidArgumentError
@@ -48,6 +48,7 @@ def being_written(
 ) -> Iterator[Collection]:
     """An empty collection that gets its name when it is full, or is gone after an exception."""
     name = file_name(path).rstrip("/")
+    remote.require_local(name)
     if not name.endswith((ENDING, ".zip")):
         raise InvalidArgumentError(
             f"{name} is no name of a collection: it ends in {ENDING}, or in .zip for a single file"

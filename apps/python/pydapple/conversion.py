@@ -9,10 +9,10 @@ from typing import Any
 
 from numpy.typing import DTypeLike
 
-from . import guests, temporary, ten_x
+from . import guests, remote, temporary, ten_x
 from .absent import Absent
 from .arguments import told
-from .errors import Error, InvalidArgumentError, TypeMismatchError
+from .errors import Error, InvalidArgumentError, TypeMismatchError, UnsupportedError
 from .files import open
 from .frame import Frame
 from .frame_columns import each_label
@@ -85,6 +85,7 @@ def convert(
             "convert has no argument 'write': options of writing are keywords themselves, such as "
             "overwrite=True"
         )
+    remote.require_local(file_name(dst))
     reads = guests.of_name(src, writing=False)
     if columns is not None and reads and not (open_with or {}).get("format"):
         columns = guests.labelled(file_name(src), reads, each_label(columns))
@@ -142,6 +143,11 @@ def opened_as(
         with open(src, **(open_with or {})) as opened:
             yield opened
         return
+    if remote.is_far(file_name(src)):
+        raise UnsupportedError(
+            f"{remote.shown(file_name(src))}: files of Parquet and Arrow far away are not read "
+            "here: download it first, or write what pandas, polars or pyarrow read of it"
+        )
     with temporary.folder() as folder:
         path = os.path.join(folder, "guest.dbdf")
         labels = None if columns is None else each_label(columns)

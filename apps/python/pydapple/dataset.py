@@ -12,17 +12,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from . import _core
+from . import _core, remote
 from .arguments import told
 from .attributes import tell
-from .errors import InvalidArgumentError, NotRecognisedError
+from .errors import InvalidArgumentError, NotRecognisedError, TypeMismatchError, from_code
 from .files import open as open_file
 from .frame import Frame
-from .given import kind_of, unwrapped
+from .given import kind_of, name_of, unwrapped
 from .identity import file_name
 from .matrix import Matrix
 from .reports import Path
@@ -93,7 +94,6 @@ def create(
         shape: rows and columns that it has at least; it grows with its parts.
         sync: wait until it is on storage.
     """
-    os.makedirs(file_name(folder), exist_ok=True)
     return State(*_core.dataset_create(file_name(folder), like, shape, sync))
 
 
@@ -112,7 +112,6 @@ def write_part(folder: Path, data: Any, at: tuple[int, int] = (0, 0), **options:
         options: as of `write`. If no `tile` is given, dense cells get tiles that divide the part,
             so that parts of one size are one regular tiling.
     """
-    os.makedirs(file_name(folder), exist_ok=True)
     data = unwrapped(data)
     opened = data if isinstance(data, (Matrix, Frame)) else None
     if any(options.get(one) or getattr(opened, one, None) for one in ("row_names", "col_names")):
@@ -120,8 +119,33 @@ def write_part(folder: Path, data: Any, at: tuple[int, int] = (0, 0), **options:
     name = f"part-{os.urandom(16).hex()}.dbdf"
     if "tile" not in options and isinstance(data, np.ndarray) and data.ndim == 2 and data.size:
         options["tile"] = _core.dataset_tile(*data.shape)
-    write(os.path.join(file_name(folder), name), _as_in(folder, data), **options)
-    return Part(*_core.dataset_part(file_name(folder), name, at))
+    with _part_in(file_name(folder), name) as file:
+        write(file, _as_in(folder, data), **options)
+        return Part(*_core.dataset_part(file_name(folder), name, at))
+
+
+@contextmanager
+def _part_in(folder: str, name: str) -> Iterator[str]:
+    """The path of a part. After an exception neither it nor a folder made for it is left."""
+    remote.require_local(folder)
+    if not folder or os.path.isfile(folder):
+        what = "is a file" if folder else "has no name"
+        raise InvalidArgumentError(f"{folder!r} {what}, and a data set is a folder")
+    fresh, file = not os.path.isdir(folder), os.path.join(folder, name)
+    try:
+        os.makedirs(folder, exist_ok=True)
+    except OSError as error:
+        detail = f"cannot make the folder: {error.strerror}"
+        raise from_code("io", detail, folder, None, error.errno or 0) from None
+    try:
+        yield file
+    except BaseException:
+        with suppress(OSError):  # of a folder in which others write meanwhile
+            os.remove(file)
+        with suppress(OSError):
+            if fresh:
+                os.rmdir(folder)
+        raise
 
 
 def _as_in(folder: Path, data: Any) -> Any:
@@ -148,7 +172,7 @@ def _as_in(folder: Path, data: Any) -> Any:
 @told
 def commit(
     folder: Path,
-    parts: Iterable[Part],
+    parts: Part | Iterable[Part],
     *,
     shape: tuple[int, int] = (0, 0),
     whole: bool = False,
@@ -162,7 +186,7 @@ def commit(
 
     Args:
         folder: of the data set.
-        parts: what `write_part` gave, in this process or in others.
+        parts: what `write_part` gave, in this process or in others; one, or several.
         shape: rows and columns that the data set has at least; it grows with its parts.
         whole: every cell has to be in a part.
         below: put the parts below all rows, one after the other.
@@ -173,7 +197,10 @@ def commit(
             the data set.
         CorruptError: a part was changed since it was written.
     """
-    return State(*_core.dataset_commit(file_name(folder), list(parts), shape, whole, below, sync))
+    given = [parts] if isinstance(parts, Part) else list(parts)
+    if not all(isinstance(one, (tuple, list)) and len(one) == len(Part._fields) for one in given):
+        raise TypeMismatchError("parts are what write_part gave, one or a list of them")
+    return State(*_core.dataset_commit(file_name(folder), given, shape, whole, below, sync))
 
 
 @told
@@ -242,6 +269,11 @@ def store(
 
     folder = os.path.abspath(file_name(folder))  # wherever workers run
     part = dask.delayed(write_part)
+    if not hasattr(data, "to_delayed"):
+        raise TypeMismatchError(
+            f"{name_of(data)} has no chunks: append writes what is in memory, and "
+            "dask.array.from_array makes chunks of it"
+        )
     if hasattr(data, "partitions") and hasattr(data, "divisions"):
         parts = [part(folder, chunk, **options) for chunk in data.to_delayed()]
         made = dask.delayed(commit)(folder, parts, below=True)

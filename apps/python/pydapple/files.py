@@ -66,7 +66,7 @@ def open(
             address that fsspec knows (``"s3://bucket/key"``); or its name in `fs` or `store`. Of
             what is far away only the ranges that are needed are fetched, and one state of it is
             read, or OSError raised. Web servers list no folder: of a data set there give the
-            address of a state.
+            address of a state. A collection far away is opened member by member.
         format: one of `formats()`; told from the bytes and the name if not given. Parquet and
             Arrow's files are none of them: `convert` reads those.
         array: which of several arrays in an .npz archive, or the path of a data set or group in an
@@ -384,6 +384,7 @@ def is_own_name(path: Path) -> bool:
     False where `convert` writes it. Raises InvalidArgumentError where nothing here does.
     """
     name = file_name(path)
+    remote.require_local(name)
     ending = os.path.splitext(name)[1].lower()
     if guests.of_name(path, writing=True):
         return False

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 from urllib.parse import urlsplit, urlunsplit
 
-from .errors import InvalidArgumentError, UnsupportedError, from_code
+from .errors import InvalidArgumentError, TypeMismatchError, UnsupportedError, from_code
 
 _AT_ONCE = 16  # requests
 _PIECE = 4 << 20  # bytes of a request: larger ranges are read side by side
@@ -68,20 +68,49 @@ def objects_of(path: str, fs: Any, store: Any) -> tuple[Objects, str] | None:
     if store is not None:
         return StoreObjects(store), path
     if fs is None:
-        scheme, found, _ = path.partition("://")
-        if not found or not scheme.isalnum() or is_address(path):
+        if not is_far(path) or is_address(path):
             return None
-        fs, path = _file_system(path, scheme)
+        fs, path = _file_system(path, path.partition("://")[0])
+    if not hasattr(fs, "cat_ranges"):
+        raise TypeMismatchError(
+            f"fs is a file system of fsspec, such as fsspec.filesystem('memory'), not {fs!r}"
+        )
     return None if _is_local(fs) else (FileSystemObjects(fs), path)
 
 
+def is_far(path: str) -> bool:
+    """Whether a name is a web address, or one that fsspec may know, such as ``s3://bucket/key``."""
+    scheme, found, _ = path.partition("://")
+    return bool(found) and scheme.isalnum()
+
+
 def local_path(path: str, fs: Any) -> str:
-    """The path of a file of this machine, where `fs` is its file system."""
+    """The path of a file of this machine, where `fs` or an address such as file:///x says so."""
+    if fs is None and is_far(path) and not is_address(path):
+        fs = _file_system(path, path.partition("://")[0])[0]
     return str(fs._strip_protocol(path)) if fs is not None and _is_local(fs) else path
 
 
+def require_local(path: str) -> None:
+    """Raises InvalidArgumentError for an address, at which nothing is written."""
+    if is_far(path):
+        raise InvalidArgumentError(
+            f"{shown(path)}: what is at an address is only read; name a place on this machine"
+        )
+
+
 def version_of_address(address: str) -> Version:
-    """Size and state of what a web server has. One request."""
+    """Size and state of what a web server has. One request, two for a member of a collection."""
+    try:
+        return _version_of(address)
+    except FileNotFoundError:
+        if ".dds/" not in address:
+            raise
+        parts = urlsplit(address)
+        return _version_of(urlunsplit(parts._replace(path=parts.path + ".dbdf")))
+
+
+def _version_of(address: str) -> Version:
     import urllib.request  # which takes as long to import as all of this package
 
     request = urllib.request.Request(address, method="HEAD")
@@ -281,6 +310,8 @@ def _file_system(path: str, scheme: str) -> tuple[Any, str]:
         fs, inside = fsspec.core.url_to_fs(path)
     except (ImportError, ValueError) as error:
         raise UnsupportedError(f"{shown(path)}: {error}") from None
+    except OSError as error:  # of a file system that connects at once
+        raise _failed(shown(path), error) from None
     return fs, str(inside)
 
 
@@ -290,7 +321,8 @@ def _is_local(fs: Any) -> bool:
 
 
 def _failed(name: str, error: Exception) -> Exception:
-    number = errno.ENOENT if isinstance(error, FileNotFoundError) else 0
+    is_none = isinstance(error, FileNotFoundError) or getattr(error, "code", 0) == 404
+    number = errno.ENOENT if is_none else 0
     if isinstance(error, PermissionError):
         number = errno.EACCES
     first = str(error).strip().splitlines()

@@ -51,8 +51,10 @@ std::string shown(std::string_view address) {
 
 std::shared_ptr<ByteSource> open_address(const std::string& address, const CacheFolder& folder) {
   if (auto source = find_address(address, folder)) return source;
-  throw Error(Errc::io, shown(address), std::nullopt,
-              "there is nothing at this address: the server answers with status 404");
+  throw Error(
+      Errc::io, shown(address), std::nullopt,
+      "there is nothing at this address: the server answers with status 404: No such file or "
+      "directory");
 }
 
 }  // namespace dapple::detail::http
