@@ -45,6 +45,7 @@ TEST_CASE("format: R1 names the byte that is no version, type or kind") {
     return complaint(Image(sound).patch(at, static_cast<std::uint8_t>(value)));
   };
   CHECK(with(0, 2) == "corrupt at 0: format version 2 is unknown (R1)");
+  CHECK(with(0, 'a') == "corrupt at 0: format version 97 is unknown (R1)");  // no text follows
   CHECK(with(1, 0) == "corrupt at 1: data type 0 is unknown (R1)");
   CHECK(with(1, 4) == "corrupt at 1: data type 4 is unknown (R1)");
   CHECK(with(18, 0) == "corrupt at 18: value type 0 is unknown (R1)");

@@ -131,9 +131,15 @@ void copy_member(const CollectionFiles& files, const std::string& name, const fs
   out.publish();
 }
 
+void require_there(const fs::path& name) {
+  std::error_code none;
+  if (!fs::exists(name, none)) detail::throw_io(name.string(), "open", ENOENT);
+}
+
 }  // namespace
 
 void pack_collection(const fs::path& folder, const fs::path& file, bool overwrite) {
+  require_there(folder);
   if (!detail::is_collection_folder(folder.string())) {
     throw Error(Errc::invalid_argument, folder.string(), std::nullopt,
                 "it is no folder of a collection, whose name ends in .dds");
@@ -173,6 +179,7 @@ void unpack_collection(const fs::path& file, const fs::path& folder, bool overwr
   }
   const auto files = CollectionFiles::of(file.string());
   if (!files || !files->is_archive()) {
+    require_there(file);
     throw Error(Errc::invalid_argument, file.string(), std::nullopt,
                 "it is no file of a collection, as packing one makes");
   }

@@ -223,6 +223,11 @@ std::uint64_t read_columns(const ByteSource& file, std::span<const std::byte> he
   return columns.offset();
 }
 
+bool is_text(std::byte byte) noexcept {
+  const auto c = std::to_integer<unsigned char>(byte);
+  return (c >= ' ' && c != 127) || c == '\t' || c == '\n' || c == '\r';
+}
+
 }  // namespace
 
 Schema read_header(const ByteSource& file, std::uint64_t& body) {
@@ -231,7 +236,11 @@ Schema read_header(const ByteSource& file, std::uint64_t& body) {
   Schema schema;
   const auto version = reader.le<std::uint8_t>("a format version");
   if (version != kVersion) {
-    reader.fail(0, "format version " + std::to_string(version) + " is unknown (R1)");
+    const bool text = head.size() >= 4 && std::all_of(head.begin(), head.begin() + 4, is_text);
+    throw Error(Errc::corrupt, file.name(), 0,
+                "format version " + std::to_string(version) + " is unknown (R1)" +
+                    (text ? "; the file begins with text, and may be CSV" : ""),
+                text ? "format=csv" : "");
   }
   const auto data_type = reader.le<std::uint8_t>("a data type");
   if (data_type < 1 || data_type > 3) {

@@ -211,3 +211,13 @@ def test_members_of_a_collection_that_are_no_annotated_data(tmp_path):
         dp.read_anndata(tmp_path / "b.dds")
     dp.write_collection(tmp_path / "c.dds", {"X": np.eye(3)})
     assert_equal(dp.read_anndata(tmp_path / "c.dds").to_memory(), anndata.AnnData(np.eye(3)))
+
+
+def test_folders_that_are_no_annotated_data(tmp_path):
+    zarr = pytest.importorskip("zarr")
+    zarr.create_array(tmp_path / "array.zarr", data=np.eye(3))
+    (tmp_path / "empty").mkdir()
+    dp.dataset.append(tmp_path / "set", np.eye(3))
+    for name in ("array.zarr", "empty", "set"):
+        with pytest.raises(dp.NotRecognisedError, match=r"neither a collection .* nor a Zarr group"):
+            dp.read_anndata(tmp_path / name)

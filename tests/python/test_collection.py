@@ -174,10 +174,12 @@ def test_what_is_no_collection(tmp_path):
     with pytest.raises(ValueError, match=r"ends in \.dds"):
         dp.write_collection(tmp_path / "a", {})
     dp.write_collection(tmp_path / "a.dds", {"X": X})
-    with pytest.raises(FileExistsError):
+    with pytest.raises(FileExistsError, match=r"a\.dds: it exists already; overwrite=True replaces"):
         dp.write_collection(tmp_path / "a.dds", {})
     dp.write_collection(tmp_path / "a.dds", {"Y": X}, overwrite=True)
     assert list(dp.open(tmp_path / "a.dds")) == ["Y"]
+    with pytest.raises(ValueError, match="the axes of 'Y' are a pair of names or None, not 'obs'"):
+        dp.open(tmp_path / "a.dds").put("Y", X, axes="obs")
     with pytest.raises(ValueError, match=r"a column|holds|cannot"):
         dp.write_collection(tmp_path / "b.dds", {"Y": {"a": [object()]}})
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.dds"]

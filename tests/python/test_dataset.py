@@ -276,6 +276,11 @@ def test_what_is_no_folder_and_what_is_no_part(tmp_path):
     dp.write(tmp_path / "m.dbdf", np.eye(3))
     with pytest.raises(dp.InvalidArgumentError, match="is a file, and a data set is a folder"):
         dataset.append(tmp_path / "m.dbdf", np.eye(3))
+    dataset.append(tmp_path / "rows", np.eye(3))
+    with pytest.raises(dp.UnsupportedError, match=r"pydapple\.dataset\.append"):
+        dp.append(tmp_path / "rows", np.eye(3))
+    with pytest.raises(dp.InvalidArgumentError, match="of format dataset, holds a single object"):
+        dp.open(tmp_path / "rows", array="X")
     with pytest.raises(dp.Error, match="cannot make the folder"):
         dataset.append("/proc/none", np.eye(3))
     with pytest.raises(dp.TypeMismatchError, match="parts are what write_part gave"):

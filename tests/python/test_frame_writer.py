@@ -125,3 +125,17 @@ def test_columns_like_those_of_a_file_take_its_cells_and_any_text(there, tmp_pat
             assert g["t"].tolist() == [*given, "new"] and g["c"].tolist() == [*given, None]
             assert g.meanings["t"].kind == "text" and g.meanings["c"].ordered
             assert g.words("c") == f.words("c")
+
+
+@pytest.mark.parametrize("name", ["datetime64[ns, UTC]", "datetime64[s, Europe/Oslo]", "string[pyarrow]", "int64[pyarrow]"])
+def test_dtypes_are_given_by_the_names_that_pandas_knows(tmp_path, name):
+    if "pyarrow" in name:
+        pytest.importorskip("pyarrow")
+    given = ["2020-01-01", None] if name[0] == "d" else ["a", None] if name[0] == "s" else [1, None]
+    table = pd.DataFrame({"a": pd.Series(pd.to_datetime(given) if name[0] == "d" else given)})
+    table["a"] = table["a"].dt.tz_localize("UTC").astype(name) if name[0] == "d" else table["a"].astype(name)
+    with dp.frame_writer(tmp_path / "x.dbdf", 2, {"a": name}, sync=False) as w:
+        w[:] = table
+    dp.write(tmp_path / "y.dbdf", table, sync=False)
+    made, wanted = (dp.open(tmp_path / f"{one}.dbdf").to_pandas() for one in "xy")
+    pd.testing.assert_frame_equal(made, wanted)

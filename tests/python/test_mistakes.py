@@ -114,6 +114,26 @@ dp.save("x", CELLS)               | AttributeError | pydapple.write(
 dp.loader(f)                      | TypeError      | obs=
 dp.loader(m, batch_size=4)        | TypeError      | batch_size
 dp.scan(m)                        | TypeError      | scans frames
+f.where(f.c.age + 1 > 3)          | TypeError      | pydapple.scan(f)
+f.where(~f.c.age)                 | TypeError      | compared in a condition
+f.where((f.c.age > 3) & f.c.city) | TypeError      | is joined to another one
+f.to_dask(columns=["agee"])       | KeyError       | no column is called 'agee'
+m[["a", 0]]                       | IndexError     | names are str, and 0 is none
+m.spy(ax=3)                       | TypeError      | ax is an Axes
+m @ np.ones((3, 3, 3))            | ValueError     | one or two dimensions
+np.ones(3) @ m                    | ValueError     | a matrix of 4 rows, and 3 cells
+m @ np.ones((4, 2))               | ValueError     | a matrix of 3 columns, and 4 rows
+m.to_dask(chunks=-5)              | ValueError     | one row and one column or more
+dp.open(m.path, array="X")        | ValueError     | of format dbdf, holds a single object
+dp.convert(CELLS, "x.dbdf")       | TypeError      | pydapple.write writes what is in memory
+dp.concat([CELLS], "x.dbdf")      | TypeError      | pydapple.write writes what is in memory
+dp.write("x.dbdf", {"a": [1, "x"]}) | TypeError    | row 0 holds 1 (int) and row 1 'x' (str)
+dp.write("x.dbdf", {"a": ["x", b"y"]}) | TypeError | row 1 holds b'y' (bytes); make
+dp.write("x.dbdf", {"a": TABLE})  | ValueError     | a DataFrame of pandas of 2 dimensions
+dp.frame_writer("x.dbdf", 3, {"a": "int46"}) | TypeError | column 'a': data type 'int46' not understood
+dp.write_anndata("x.dds", TABLE)  | TypeError      | a DataFrame of pandas is no AnnData
+dp.pack_collection("none.dds", "x.zip") | FileNotFoundError | No such file
+dp.unpack_collection("none.zip", "x.dds") | FileNotFoundError | No such file
 """.strip().splitlines()
 
 RIGHT = """

@@ -190,7 +190,14 @@ def _group_of(path: str) -> Iterator[Any]:
     if os.path.isdir(path):
         import zarr
 
-        yield zarr.open_group(path, mode="r")
+        try:
+            group = zarr.open_group(path, mode="r")
+        except Exception as error:  # of many classes, and none of them says what is wanted
+            raise NotRecognisedError(
+                f"{path}: the folder holds no annotated data, neither a collection (.dds) nor a "
+                f"Zarr group: {error}"
+            ) from error
+        yield group
         return
     with _opened(path) as file:
         yield file

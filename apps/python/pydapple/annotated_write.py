@@ -13,6 +13,7 @@ from .arguments import told
 from .collection import Axes, Collection, escaped
 from .collection_files import being_written
 from .errors import TypeMismatchError
+from .given import name_of
 from .reports import Path
 
 if TYPE_CHECKING:
@@ -52,6 +53,8 @@ def write_anndata(
         TypeMismatchError: a part holds what no member can, such as Python objects; it says which.
         ExistsError: the collection is there already.
     """
+    if not all(hasattr(adata, part) for part in ("X", "obs", "var", "uns", "obsm")):
+        raise TypeMismatchError(f"{name_of(adata)} is no AnnData; write_collection takes others")
     with being_written(path, overwrite) as collection:
         writing = _Writing(collection, options)
         for name, value, axes in _parts(adata):

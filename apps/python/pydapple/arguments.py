@@ -57,6 +57,7 @@ _KINDS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "Sequence": (_is_list, "a list"),
     **dict.fromkeys(("Iterable", "Part"), (_is_list, "a list")),
     "Absent": (lambda value: isinstance(value, str), "'error', 'zero' or 'nan'"),
+    "What": (lambda value: isinstance(value, str), "a str"),
     **dict.fromkeys(("Matrix", "Frame"), (_is_opened, "what pydapple.open gives")),
     "Progress": (lambda value: _is_flag(value) or callable(value), "True, or a function"),
 }

@@ -177,7 +177,7 @@ class Collection(MutableMapping[str, Any]):
         if name.split("/")[0] == "uns" and isinstance(data, Mapping):
             text = to_json(data, name)
             return self._publish(name + _JSON, lambda path: _put_text(path, text))
-        wanted = axes or self._axes_of(name)
+        wanted = self._axes_of(name) if axes is None else _checked_axes(name, axes)
 
         def make(path: str) -> None:
             write(path, data, overwrite=True, **options)
@@ -185,7 +185,7 @@ class Collection(MutableMapping[str, Any]):
                 _core.require_fit(self.path, name, *made.shape, *wanted)
 
         self._publish(name + _OBJECT, make)
-        if axes is not None and axes != self._axes_of(name):
+        if axes is not None and tuple(wanted) != self._axes_of(name):
             self.declare({name: axes})
         return None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -10,7 +11,7 @@ from typing import Any
 from . import _core, remote, temporary
 from .arguments import told
 from .collection import ENDING, Axes, Collection, is_collection
-from .errors import ExistsError, InvalidArgumentError
+from .errors import Error, InvalidArgumentError, from_code
 from .identity import file_name
 from .reports import Path
 
@@ -69,10 +70,9 @@ def being_written(
         os.rename(made, name)
 
 
-def _exists(name: str, advice: str = "") -> ExistsError:
-    error = ExistsError(17, f"{name} exists already{advice and '; ' + advice}")
-    error.file = error.filename = name
-    return error
+def _exists(name: str, advice: str = "") -> Error:
+    detail = f"it exists already{advice and '; ' + advice}"
+    return from_code("invalid_argument", detail, name, None, errno.EEXIST)
 
 
 @told

@@ -16,6 +16,7 @@ from .errors import Error, InvalidArgumentError, TypeMismatchError, UnsupportedE
 from .files import open
 from .frame import Frame
 from .frame_columns import each_label
+from .given import name_of
 from .identity import file_name
 from .matrix import Matrix
 from .reports import Path, Progress, WriteSummary
@@ -85,6 +86,7 @@ def convert(
             "convert has no argument 'write': options of writing are keywords themselves, such as "
             "overwrite=True"
         )
+    _require_source(src)
     remote.require_local(file_name(dst))
     reads = guests.of_name(src, writing=False)
     if columns is not None and reads and not (open_with or {}).get("format"):
@@ -124,6 +126,13 @@ def convert(
         return guests.compress(plain, name)
 
 
+def _require_source(src: Any) -> None:
+    if not isinstance(src, (str, bytes, os.PathLike, Matrix, Frame)):
+        raise TypeMismatchError(
+            f"{name_of(src)} is neither a file nor open: pydapple.write writes what is in memory"
+        )
+
+
 @contextmanager
 def opened_as(
     src: Path | Matrix | Frame,
@@ -134,6 +143,7 @@ def opened_as(
     if isinstance(src, (Matrix, Frame)):
         yield src
         return
+    _require_source(src)
     if ten_x.is_folder(src):
         with ten_x.open_folder(src, **(open_with or {})) as opened:
             yield opened

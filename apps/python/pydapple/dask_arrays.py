@@ -70,6 +70,8 @@ def from_matrix(matrix: Matrix, chunks: Any, sparse: bool | str, absent: Absent)
         chunks = da.core.normalize_chunks(chunks, matrix.shape, dtype=matrix.dtype)
     except (TypeError, ValueError, ArithmeticError) as error:
         raise InvalidArgumentError(f"chunks={chunks!r}: {error}") from error
+    if any(size < 0 for sizes in chunks for size in sizes):
+        raise InvalidArgumentError("chunks have one row and one column or more; -1 is all of them")
     if not sparse:
         dense = DenseChunks(matrix, absent_code(absent))
         return da.from_array(dense, chunks=chunks, asarray=False, fancy=False, lock=False)

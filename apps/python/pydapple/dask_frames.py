@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import keys
 from .errors import InvalidArgumentError
+from .frame_columns import each_label
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,13 +19,15 @@ _BYTES = 1 << 26  # of a partition
 class _Rows:
     """Makes the DataFrame of one partition; Dask asks it for the columns that are used."""
 
-    def __init__(self, frame: Frame, labels: list[str]) -> None:
+    def __init__(self, frame: Frame, labels: list[str | int]) -> None:
         self.frame = frame
         self.labels = labels
 
     def __call__(self, rows: tuple[int, int], columns: Sequence[str] | None = None) -> Any:
         # Dask has labels as pandas does: some are integers, which here would be numbers of columns.
-        wanted = self.labels if columns is None else [str(label) for label in columns]
+        wanted: list[str | int] = self.labels
+        if columns is not None:
+            wanted = [str(label) for label in columns]
         made = self.frame.to_pandas(slice(*rows), wanted)
         self.frame._let_go()
         return made
@@ -37,7 +40,7 @@ def from_frame(frame: Frame, rows: int | None, labels: Sequence[str] | None) -> 
     """What `Frame.to_dask` gives."""
     import dask.dataframe as dd
 
-    wanted = list(frame.columns if labels is None else labels)
+    wanted = list(frame.columns if labels is None else each_label(labels))
     if rows is not None and keys.whole(rows) < 1:
         raise InvalidArgumentError(f"a partition has one row or more, not {rows}")
     parts = row_ranges(frame, rows) or [(0, 0)]

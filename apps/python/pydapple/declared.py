@@ -27,9 +27,24 @@ def cell_dtype(dtype: DTypeLike) -> np.dtype[Any]:
 def _dtype(given: Any) -> np.dtype[Any]:
     try:
         made: np.dtype[Any] = np.dtype(given)
-    except TypeError as error:
+    except (TypeError, ValueError) as error:
         raise TypeMismatchError(str(error)) from None
     return made
+
+
+def _of_pandas_name(spec: Any) -> Any:
+    """The dtype that pandas, and not NumPy, knows by a name; None for others."""
+    try:
+        np.dtype(spec)
+    except (TypeError, ValueError):
+        try:
+            from pandas.api.types import pandas_dtype
+
+            made = pandas_dtype(spec)
+        except (ImportError, TypeError, ValueError):
+            return None
+        return made if hasattr(made, "construct_array_type") else None
+    return None
 
 
 def declared(label: str, spec: Any) -> StoredColumn:
@@ -46,7 +61,13 @@ def declared(label: str, spec: Any) -> StoredColumn:
         return _nullable(StoredColumn(label, np.empty(0, np.uint8), Meaning("boolean")))
     if isinstance(spec, str) and spec in ("category", "string"):
         return _growing(label, "category" if spec == "category" else "text")
-    dtype = _dtype(spec)
+    known = _of_pandas_name(spec) if isinstance(spec, str) else None
+    if known is not None:
+        return _of_pandas(label, known)
+    try:
+        dtype = _dtype(spec)
+    except TypeMismatchError as error:
+        raise TypeMismatchError(f"column {label!r}: {error}") from None
     if dtype.kind in "UOST":
         return _growing(label, "text")
     column = as_column(np.empty(0, dtype), label)

@@ -147,6 +147,16 @@ class ColumnName:
         """NaN, which no comparison but ``!=`` finds."""
         return Condition(f"{self._name} nan")
 
+    def _calculated(self, *_: Any) -> NoReturn:
+        raise TypeMismatchError(
+            f"column {self._name} is compared in a condition (> 30, == True), and not calculated "
+            "with or joined by itself; pydapple.scan(f) of polars has all else"
+        )
+
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = _calculated
+    __rtruediv__ = __floordiv__ = __mod__ = __pow__ = __neg__ = __abs__ = _calculated
+    __and__ = __rand__ = __or__ = __ror__ = __invert__ = _calculated
+
     def __getattr__(self, name: str) -> NoReturn:
         raise no_attribute("a column of a condition", name, CONDITION)
 

@@ -137,13 +137,24 @@ def open(
     far = remote.is_address(name)
     if not far:
         name, options = _of_member(name, options)
-    if not far and _holds_states(name):
+    if not far and holds_states(name):
         name = _core.dataset_latest(name)  # so that all who get this object see one state
     with guests.pointed_out(name, format):
         handle = _core.open(name, open_options(options), far)
     made = Matrix(handle) if isinstance(handle, _core.Matrix) else Frame(handle)
+    if array is not None and "array" in options and not far:
+        _require_arrays(name, array, made.format)
     made._remember(name, options, None if far else stamp_of(name), {} if far else None)
     return made
+
+
+def _require_arrays(name: str, array: str, format: str) -> None:
+    if format in ("npz", "hdf5", "zarr") or _core.find_member(f"{name}/{array}") is not None:
+        return
+    raise InvalidArgumentError(
+        f"{name}: array= is for collections, npz, hdf5 and zarr files, and this one, of format "
+        f"{format}, holds a single object"
+    )
 
 
 def _of_member(name: str, options: dict[str, Any]) -> tuple[str, dict[str, Any]]:
@@ -156,7 +167,7 @@ def _of_member(name: str, options: dict[str, Any]) -> tuple[str, dict[str, Any]]
     return os.fspath(place[0]), others | ({"array": place[1]} if place[1] else {})
 
 
-def _holds_states(folder: str) -> bool:
+def holds_states(folder: str) -> bool:
     """Whether this is the folder of a data set."""
     if not os.path.isdir(folder):
         return False

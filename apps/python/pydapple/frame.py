@@ -94,7 +94,7 @@ class Frame(Pictured, FrameParts):
 
     def __contains__(self, label: object) -> bool:
         """Whether it is one of `columns`."""
-        return label in self.columns
+        return isinstance(label, str) and label in self.columns
 
     def __len__(self) -> int:
         return self.shape[0]

@@ -6,6 +6,7 @@ tables, a Dask array of masked chunks an array without its mask.
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
@@ -37,6 +38,16 @@ _REFUSED = {
     "pandas.Series": "a Series is one column: series.to_frame() makes a table of it",
     "polars.Series": "a Series is one column: series.to_frame() makes a table of it",
 }
+
+# Kinds of Python objects that are a column each; what is of two is of the first.
+_FAMILIES: tuple[tuple[type, ...], ...] = (
+    (str,),
+    (bool, np.bool_),
+    (datetime.datetime, np.datetime64),
+    (datetime.date,),
+    (datetime.timedelta, np.timedelta64),
+    (int, float, np.integer, np.floating),
+)
 
 
 def _names_of(data: Any) -> set[str]:
@@ -190,3 +201,16 @@ def store_chunks(array: Any, writer: Any) -> None:
         wanted.append(max(1, min(sum(sizes), max(1, whole) * tile)))
     aligned = array.rechunk(tuple(wanted))
     da.store(aligned, writer, lock=False, scheduler="threads")
+
+
+def mixture(objects: NDArray[Any], gone: NDArray[np.bool_]) -> str:
+    """Why no column holds them all: one that no column holds, or two of different kinds."""
+    rows: dict[int | None, int] = {}
+    for row in np.flatnonzero(~gone).tolist():
+        kind = next((k for k, one in enumerate(_FAMILIES) if isinstance(objects[row], one)), None)
+        rows.setdefault(kind, row)
+    first, *others = [rows[None]] if None in rows else rows.values()
+    said = [f"{objects[row]!r} ({type(objects[row]).__name__})" for row in (first, *others[:1])]
+    if not others:
+        return f"row {first} holds {said[0]}"
+    return f"row {first} holds {said[0]} and row {others[0]} {said[1]}, which are not of one kind"

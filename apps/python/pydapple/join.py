@@ -11,8 +11,8 @@ from . import _core, temporary
 from .absent import Absent, absent_code
 from .arguments import told
 from .conversion import convert, opened_as
-from .errors import Error, InvalidArgumentError, TypeMismatchError
-from .files import open
+from .errors import Error, InvalidArgumentError, TypeMismatchError, UnsupportedError
+from .files import holds_states, open
 from .frame import Frame
 from .given import kind_of, unwrapped
 from .identity import file_name
@@ -108,6 +108,10 @@ def append(
         progress: as of `convert`.
         open_with: options of `open` where `rows` is a path.
     """
+    if holds_states(file_name(path)):
+        raise UnsupportedError(
+            f"{file_name(path)} is a data set, whose rows pydapple.dataset.append adds"
+        )
     with ExitStack() as files:
         file, given = "", not isinstance(rows, (str, bytes, os.PathLike, Matrix, Frame))
         if given:

@@ -178,6 +178,9 @@ class Named:
     def _resolved(self, key: Any, axis: int) -> Any:
         """The key, or numbers in the place of names."""
         if not is_names(key):
+            if isinstance(key, (list, tuple)) and any(isinstance(one, str) for one in key):
+                other = next(one for one in key if not isinstance(one, str))
+                raise InvalidIndexError(f"names are str, and {other!r} is none: give all by name")
             return key
         what = ("row", "column")[axis]
         names = self._kept_names(what)

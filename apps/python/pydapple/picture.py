@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from . import _core, keys
 from .arguments import told
-from .errors import InvalidArgumentError
+from .errors import InvalidArgumentError, TypeMismatchError
 from .reports import Progress, reporting
 
 What = Literal["density", "mean", "min", "max", "kind"]
@@ -198,6 +198,8 @@ def spy(picture: Picture, ax: Any, log: bool | None, colorbar: bool) -> Any:
         import matplotlib.pyplot as plt
 
         ax = plt.gca()
+    if not hasattr(ax, "imshow"):
+        raise TypeMismatchError(f"ax is an Axes of matplotlib, as plt.subplots makes, not {ax!r}")
     ax.set_title(picture.title)
     ax.set_xlabel("column")
     ax.set_ylabel("row")

@@ -39,13 +39,13 @@ class Multiplied(NotCalculatedWith):
         """
         if is_sparse(x):
             return self._times_sparse(x) if x.ndim == 2 else self @ x.toarray()
-        factor = _factor(x)
+        factor = _factor(x, self.shape[1], 0)
         return NotImplemented if factor is None else self.linear_operator() @ factor
 
     def __rmatmul__(self, x: Any) -> Any:
         if is_sparse(x):
             return self._of_sparse(x) if x.ndim == 2 else x.toarray() @ self
-        factor = _factor(x)
+        factor = _factor(x, self.shape[0], -1)
         return NotImplemented if factor is None else factor @ self.linear_operator()
 
     def __rmul__(self, x: Any) -> Any:
@@ -53,10 +53,7 @@ class Multiplied(NotCalculatedWith):
         return self.__rmatmul__(x) if is_sparse(x) else super().__rmul__(x)
 
     def _times_sparse(self, x: Any) -> NDArray[Any]:
-        if self.shape[1] != x.shape[0]:
-            raise InvalidArgumentError(
-                f"dimension mismatch: a matrix of {self.shape[1]} columns, and {x.shape[0]} rows"
-            )
+        _require_fit(x.shape, self.shape[1], 0)
         factor = x.tocsr().astype(np.result_type(x.dtype, np.float64))
         made = np.zeros((self.shape[0], x.shape[1]), factor.dtype)
         for rows, cells in self.strips(True):
@@ -64,10 +61,7 @@ class Multiplied(NotCalculatedWith):
         return made
 
     def _of_sparse(self, x: Any) -> NDArray[Any]:
-        if x.shape[1] != self.shape[0]:
-            raise InvalidArgumentError(
-                f"dimension mismatch: {x.shape[1]} columns, and a matrix of {self.shape[0]} rows"
-            )
+        _require_fit(x.shape, self.shape[0], -1)
         factor = x.tocsc().astype(np.result_type(x.dtype, np.float64))
         made = np.zeros((x.shape[0], self.shape[1]), factor.dtype)
         for rows, cells in self.strips(True):
@@ -98,7 +92,21 @@ def is_factor_of_scipy() -> bool:
     )
 
 
-def _factor(x: Any) -> NDArray[Any] | None:
+def _require_fit(shape: tuple[int, ...], extent: int, axis: int) -> None:
+    """Raises where an array of that shape is no factor, of so many cells along an axis."""
+    if len(shape) not in (1, 2):
+        raise InvalidArgumentError(
+            f"a matrix is multiplied by an array of one or two dimensions, not of {len(shape)}"
+        )
+    if shape[axis] != extent:
+        mine, other = ("columns", "rows") if axis == 0 else ("rows", "columns")
+        other = "cells" if len(shape) == 1 else other
+        raise InvalidArgumentError(
+            f"dimension mismatch: a matrix of {extent} {mine}, and {shape[axis]} {other}"
+        )
+
+
+def _factor(x: Any, extent: int, axis: int) -> NDArray[Any] | None:
     """What is multiplied with as it is; None for what has masks, or products of its own."""
     if isinstance(x, (list, tuple, Multiplied)):
         x = np.asarray(x)
@@ -109,4 +117,5 @@ def _factor(x: Any) -> NDArray[Any] | None:
     )
     if not numbers:  # NumPy would make some of text and times
         raise TypeMismatchError(f"a matrix is multiplied by numbers, not by an array of {x.dtype}")
+    _require_fit(x.shape, extent, axis)
     return x

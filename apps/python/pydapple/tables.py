@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from . import _core, attributes, pandas_index, times
 from .errors import Error, InvalidArgumentError, TypeMismatchError
-from .given import loaded, name_of
+from .given import loaded, mixture, name_of
 from .meanings import Meaning, mark_booleans, mark_missing, narrow_codes
 
 
@@ -242,6 +242,8 @@ def _cast(cells: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any] | None:
 def as_column(values: Any, label: str) -> StoredColumn:
     """A column of a table. Raises TypeMismatchError for what a column cannot hold."""
     values = loaded(values)
+    if hasattr(values, "iloc") and values.ndim != 1:
+        raise _no_column(values, values.ndim, label)
     try:
         column = _from_pandas(values, label) if hasattr(values, "iloc") else None
         return column or _from_numpy(values, label)
@@ -252,6 +254,13 @@ def as_column(values: Any, label: str) -> StoredColumn:
             f"column {label!r} cannot be stored: {error}; make it numbers, Booleans, times or text "
             "first, or drop it"
         ) from error
+
+
+def _no_column(values: Any, dimensions: int, label: str) -> InvalidArgumentError:
+    return InvalidArgumentError(
+        f"column {label!r} is {name_of(values)} of {dimensions} dimensions, and a column is a list "
+        "or an array of one"
+    )
 
 
 def _from_numpy(values: Any, label: str) -> StoredColumn:
@@ -269,10 +278,7 @@ def _from_numpy(values: Any, label: str) -> StoredColumn:
     missing = np.ma.getmaskarray(values) if masked else None
     array = np.ma.getdata(values) if masked else np.asarray(values)
     if array.ndim != 1:
-        raise InvalidArgumentError(
-            f"column {label!r} is {name_of(values)} of {array.ndim} dimensions, and a column is a "
-            "list or an array of one"
-        )
+        raise _no_column(values, array.ndim, label)
     kind = array.dtype.kind
     if kind == "b":
         return _stored(label, array, missing, Meaning("boolean"))
@@ -360,8 +366,7 @@ def _from_objects(
     if all(issubclass(kind, (int, float, np.integer, np.floating)) and kind is not bool
            for kind in kinds):  # fmt: skip
         return _stored(label, _numbers(objects, gone), mask, Meaning())
-    row = next(k for k, value in enumerate(objects) if not gone[k] and not isinstance(value, str))
-    raise TypeError(f"row {row} holds {objects[row]!r} ({type(objects[row]).__name__})")
+    raise TypeError(mixture(objects, gone))
 
 
 def _numbers(objects: NDArray[Any], gone: NDArray[np.bool_]) -> NDArray[Any]:

@@ -243,6 +243,7 @@ class Parser {
     };
     // Labels may be one more or one less than fields of a row.
     if (found.rows == 0 || (found.rows == 1 && close(schema_.cols))) return;
+    if (found.fields == schema_.cols) return;  // a line between them is wrong, and will be told
     fail_lines_before(count_lines(text_, found.table), found.fields);
   }
 
