@@ -1,6 +1,7 @@
 """Frames written by parts: columns like those of another file, and with missing cells."""
 
 import datetime as dt
+import re
 
 import numpy as np
 import pytest
@@ -139,3 +140,16 @@ def test_dtypes_are_given_by_the_names_that_pandas_knows(tmp_path, name):
     dp.write(tmp_path / "y.dbdf", table, sync=False)
     made, wanted = (dp.open(tmp_path / f"{one}.dbdf").to_pandas() for one in "xy")
     pd.testing.assert_frame_equal(made, wanted)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "value"),
+    [("u8", 2.0**64), ("i8", 2.0**63), ("i8", -(2.0**63) * 1.5), ("u4", 2.0**32), ("i4", 0.5), ("u1", -1)],
+)
+def test_a_value_that_does_not_fit_is_told_by_column_row_and_value(tmp_path, dtype, value):
+    given = np.zeros(9, type(value))
+    given[7] = value
+    told = rf"column 'n': {re.escape(str(given[7]))} \({given.dtype}\) in row 7 of these is not exact as u?int"
+    with pytest.raises(dp.InvalidArgumentError, match=told), dp.frame_writer(tmp_path / "x.dbdf", 9, {"n": dtype}) as w:
+        w[:] = {"n": given}
+    assert not list(tmp_path.iterdir())

@@ -248,7 +248,10 @@ class FrameWriter(_TileWriter):
         ):
             raise InvalidArgumentError(f"column {label!r} holds {meaning.kind}s, not {kind.kind}s")
         gone = kind.missing_cells(cells)
-        exact = _exact(np.where(gone, cells.dtype.type(0), cells), like.dtype)
+        try:
+            exact = _exact(np.where(gone, cells.dtype.type(0), cells), like.dtype)
+        except InvalidArgumentError as error:
+            raise InvalidArgumentError(f"column {label!r}: {error}") from None
         if meaning.kind == "boolean" and kind.kind == "number" and (exact > 1).any():
             raise InvalidArgumentError(
                 f"column {label!r} holds Booleans, and a number is not 0 or 1"
@@ -320,8 +323,13 @@ def _exact(array: NDArray[Any], kind: np.dtype[Any]) -> NDArray[Any]:
     same = (back == cells) & (made == cells) & (np.signbit(back) == np.signbit(cells))
     if kind.kind == "f":
         same |= np.isnan(cells)
+    elif cells.dtype.kind == "f":  # beyond its end, some processors give the last integer
+        same &= cells < 2.0 ** (8 * kind.itemsize - (kind.kind == "i"))
     if not same.all():
-        raise InvalidArgumentError(f"a value of {cells.dtype} is not exact as {kind}")
+        wrong = np.flatnonzero(~same)[0]
+        raise InvalidArgumentError(
+            f"{cells.flat[wrong]} ({cells.dtype}) in row {wrong} of these is not exact as {kind}"
+        )
     return made
 
 
