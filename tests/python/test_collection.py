@@ -171,6 +171,8 @@ def test_a_member_is_opened_by_its_path_and_goes_to_other_processes(pbmc, tmp_pa
 
 
 def test_what_is_no_collection(tmp_path):
+    with pytest.raises(ValueError, match="is no Unicode text"):
+        dp.write_collection(tmp_path / "a.dds", {"\udc80": X})
     with pytest.raises(ValueError, match=r"ends in \.dds"):
         dp.write_collection(tmp_path / "a", {})
     dp.write_collection(tmp_path / "a.dds", {"X": X})

@@ -183,6 +183,13 @@ def test_loaders_refuse_what_gives_no_order(data):
             dp.loader(data[0], **wrong)
 
 
+def test_batches_are_of_matrices_alone(data):
+    # NumPy's take without an axis gives cells, not rows.
+    for wrong in (np.arange(12.0).reshape(4, 3), np.arange(5.0), [[1, 2]], data[1], "m.dbdf"):
+        with pytest.raises(dp.TypeMismatchError, match=r"of a Matrix, or of its \.sparse, not of a"):
+            dp.loader(wrong)
+
+
 def test_mistakes_are_told_as_such(data):
     m, frame, _, kinds, _ = data
     for wrong, told in (

@@ -44,6 +44,8 @@ def checked_name(name: Any) -> str:
         )
     if any(character in name for character in "\\\0:"):
         raise InvalidArgumentError(f"{name!r} is no name of a member: it has a character of paths")
+    if any("\ud800" <= character <= "\udfff" for character in name):
+        raise InvalidArgumentError(f"{name!r} is no name of a member: it is no Unicode text")
     return str(name)
 
 

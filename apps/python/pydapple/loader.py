@@ -85,10 +85,10 @@ def loader(
     Raises:
         InvalidArgumentError: lengths that do not fit, weights that are negative or all zero.
     """
-    if not hasattr(x, "take") and not isinstance(x, SparseView):
+    if not isinstance(x, (_core.Matrix, SparseView)):
         raise TypeMismatchError(
-            f"batches are of a Matrix, or of its .sparse, not of a {type(x).__name__}, which may "
-            "be obs="
+            f"batches are of a Matrix, or of its .sparse, not of a {type(x).__name__}: a table may "
+            "be obs=, and pydapple.write stores arrays"
         )
     batch, ahead = keys.whole(batch), keys.whole(ahead)
     dtype = None if dtype is None else cell_dtype(dtype)

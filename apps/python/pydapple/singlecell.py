@@ -21,6 +21,7 @@ from . import _core, keys, write
 from .absent import Absent, absent_code
 from .arguments import told
 from .arrays import bands_of
+from .declared import cell_dtype
 from .errors import InvalidArgumentError, TypeMismatchError
 from .matrix import Matrix
 
@@ -175,7 +176,7 @@ class Survey:
             dtype: float32 or float64.
             options: as of `pydapple.write`.
         """
-        counts, kind = self.counts, np.dtype(dtype)
+        counts, kind = self.counts, cell_dtype(dtype)
         if kind.kind != "f":
             raise TypeMismatchError(f"logarithms are float32 or float64, not {kind}")
         wanted = keys.several(counts._resolved(genes, 1), counts.shape[1], "column").positions()
