@@ -190,6 +190,14 @@ def test_batches_are_of_matrices_alone(data):
             dp.loader(wrong)
 
 
+def test_rows_are_picked_by_their_names(make):
+    m = make(np.arange(12.0).reshape(4, 3), row_names=list("abcd"))
+    for x in (m, m.sparse):
+        assert sorted(all_rows(dp.loader(x, rows=["d", "b"])).tolist()) == [1, 3]
+    with pytest.raises(IndexError, match="no row is called 'e'"):
+        dp.loader(m, rows=["a", "e"])
+
+
 def test_mistakes_are_told_as_such(data):
     m, frame, _, kinds, _ = data
     for wrong, told in (

@@ -67,8 +67,8 @@ def loader(
             `columns` are read once and kept.
         columns: which columns of `obs`; all of them if not given.
         batch: rows of a batch.
-        rows: which rows: a slice, an array of numbers or Booleans, or, with a frame, a condition
-            such as ``"cell_type == 'B' and n_genes > 500"``.
+        rows: which rows: a slice, an array of numbers, Booleans or names, or, with a frame, a
+            condition such as ``"cell_type == 'B' and n_genes > 500"``.
         shuffle: False: the rows as they come.
         weights: one for each of these rows: they are drawn with replacement, as often as there are
             rows, each in proportion to its weight.
@@ -94,6 +94,8 @@ def loader(
     dtype = None if dtype is None else cell_dtype(dtype)
     labels: list[Any] | None = None if columns is None else list(each_label(columns))
     known = _known(x, obs, labels, stratify)
+    if not isinstance(rows, str):  # which is a condition
+        rows = (x.matrix if isinstance(x, SparseView) else x)._resolved(rows, 0)
     picked = _picked(rows, obs, len(x))
     shares = None if weights is None else _shares(weights, len(picked))
     if shares is not None and (stratify is not None or not shuffle):
