@@ -134,6 +134,10 @@ TEST_CASE("collection: packed and unpacked are the same") {
   put(path / "notes.txt", "no member");
   pack_collection(path, packed);
   CHECK(required_error(error_of([&] { pack_collection(path, packed); })).option() == "overwrite");
+  for (const char* const other : {"c.tar", "c.dbdf", "d.dds"}) {
+    const Error error = required_error(error_of([&] { pack_collection(path, folder / other); }));
+    CHECK(error.detail() == "a packed collection is a ZIP file; let its name end in .zip");
+  }
   pack_collection(path, packed, true);
   unpack_collection(packed, back);
   CHECK(test::read_text(back / "X.dbdf") == small_matrix(1));

@@ -49,8 +49,8 @@ void require_axes(const std::filesystem::path& path);
 
 /// Writes a folder as one ZIP file, in which members are stored as they are, each at a multiple of
 /// 64 bytes. The file appears when it is whole, in place of another if `overwrite`. Throws
-/// invalid_argument, also where `require_axes` does; unsupported for members that are data sets;
-/// io. O(bytes), in bounded memory.
+/// invalid_argument, for another ending than .zip or none, and where `require_axes` does;
+/// unsupported for members that are data sets; io. O(bytes), in bounded memory.
 void pack_collection(const std::filesystem::path& folder, const std::filesystem::path& file,
                      bool overwrite = false);
 

@@ -144,6 +144,10 @@ void pack_collection(const fs::path& folder, const fs::path& file, bool overwrit
     throw Error(Errc::invalid_argument, folder.string(), std::nullopt,
                 "it is no folder of a collection, whose name ends in .dds");
   }
+  if (const auto ending = file.extension(); !ending.empty() && ending != ".zip") {
+    throw Error(Errc::invalid_argument, file.string(), std::nullopt,
+                "a packed collection is a ZIP file; let its name end in .zip");
+  }
   require_axes(folder);
   const auto files = CollectionFiles::of(folder.string());
   detail::OutputFile out(file, overwrite);
