@@ -121,6 +121,7 @@ WriteSummary convert(const std::variant<Matrix, Frame>& in, const Selection& par
   }
   if (format.reads_meta) detail::require_no_meta(source, out, options.write.overwrite);
   detail::OutputFile file(out, options.write.overwrite);
+  if (options.write.sync) file.expect_sync();
   detail::require_covered(source, part, options);
   detail::BufferedSink sink(
       [&](std::uint64_t offset, auto piece) { file.write_at(offset, piece); });

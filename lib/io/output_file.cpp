@@ -183,11 +183,18 @@ void OutputFile::will_write(std::uint64_t offset, std::uint64_t bytes) const noe
               static_cast<off_t>(bytes));
 }
 
+void OutputFile::begin_storing(std::uint64_t offset, std::uint64_t bytes) const noexcept {
+  constexpr std::uint64_t kWorthIt = std::uint64_t{1} << 20;
+  if (!expects_sync_ || bytes < kWorthIt || unnamed_) return;
+  ::sync_file_range(fd_.get(), static_cast<off_t>(offset), static_cast<off_t>(bytes),
+                    SYNC_FILE_RANGE_WRITE);
+}
+
 void OutputFile::write_at(std::uint64_t offset, std::span<const std::byte> bytes) const {
   require_own_process();
   if (unnamed_ == Unnamed::nowhere) return;
   will_write(offset, bytes.size());
-  if (write_all(fd_.get(), offset, bytes)) return;
+  if (write_all(fd_.get(), offset, bytes)) return begin_storing(offset, bytes.size());
   throw_io(name_, unnamed_ ? "copy to a temporary file in " + temporary_folder() : "write", errno);
 }
 
@@ -197,6 +204,7 @@ void OutputFile::write_at(std::uint64_t offset, std::span<iovec> parts) const {
   std::uint64_t bytes = 0;
   for (const iovec& part : parts) bytes += part.iov_len;
   will_write(offset, bytes);
+  const std::uint64_t begin = offset;
   while (!parts.empty()) {
     const int count = static_cast<int>(std::min<std::size_t>(parts.size(), 1024));  // IOV_MAX
     const ssize_t put = uninterrupted(
@@ -213,6 +221,7 @@ void OutputFile::write_at(std::uint64_t offset, std::span<iovec> parts) const {
       parts.front().iov_len -= left;
     }
   }
+  begin_storing(begin, bytes);
 }
 
 void OutputFile::take_over(const ByteSource& from, std::uint64_t begin, std::uint64_t end) const {

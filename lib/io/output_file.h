@@ -64,6 +64,9 @@ class OutputFile {
   void append(std::span<const std::byte> bytes);
   std::uint64_t appended() const noexcept { return appended_; }
 
+  /// The contents will be synced: storage begins with each large part as soon as that is written,
+  /// while the next one is made. Before anything is written.
+  void expect_sync() noexcept { expects_sync_ = true; }
   /// Syncs the contents early, so that `publish` need not. Nothing may be written afterwards.
   /// Throws io.
   void sync();
@@ -91,6 +94,7 @@ class OutputFile {
     ~Hidden();
   };
   void give_name();
+  void begin_storing(std::uint64_t offset, std::uint64_t bytes) const noexcept;
 
   std::filesystem::path path_;
   std::string name_;
@@ -98,6 +102,7 @@ class OutputFile {
   Hidden hidden_;
   std::optional<Unnamed> unnamed_{};
   bool overwrite_ = false;
+  bool expects_sync_ = false;
   bool synced_ = false;  // the contents
   std::uint64_t appended_ = 0;
 };

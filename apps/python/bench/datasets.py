@@ -264,7 +264,7 @@ def workers(home):
     x = da.map_blocks(noise, chunks=(CHUNK[:1] * CHUNKS, CHUNK[1:]), dtype="f8")
 
     def by_zarr(folder):
-        x.to_zarr(folder, zarr_array_kwargs={"compressors": None})
+        x.to_zarr(folder, compressors=None)
         sync(folder)
 
     def by_parquet(folder):

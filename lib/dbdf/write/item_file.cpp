@@ -75,6 +75,7 @@ ItemFile::ItemFile(OutputFile file, const WriteOptions& options, std::span<const
       pack_(options.pack),
       keeps_stats_(stats == KeepStats::yes),
       write_([this](std::uint64_t offset, auto piece) { file_.write_at(offset, piece); }) {
+  if (options.sync) file_.expect_sync();
   tail_.start(0, write_);
   tail_.put(header);
 }
