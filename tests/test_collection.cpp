@@ -51,6 +51,11 @@ OpenOptions member(const std::string& name) {
   return options;
 }
 
+std::vector<std::string> list_members(const std::filesystem::path& path) {
+  const auto found = Collection::find(path);
+  return found ? found->members() : std::vector<std::string>();
+}
+
 std::uint8_t first_cell(const std::filesystem::path& path, const std::string& name) {
   return Matrix::open(path, member(name)).read<std::uint8_t>({{0, 1}, {0, 1}}).front();
 }
@@ -113,7 +118,14 @@ TEST_CASE("collection: a member by its path") {
   pack_collection(path, packed);
   for (const auto& whole : {path, packed}) {
     CHECK(list_members(whole) == std::vector<std::string>{"X", "layers/counts"});
-    CHECK(list_json_members(whole) == std::vector<std::string>{"uns"});
+    const Collection found = Collection::find(whole).value();
+    CHECK(found.json_members() == std::vector<std::string>{"uns"});
+    CHECK(found.json("uns") == "{}");
+    CHECK(error_of([&] { found.json("X"); }));
+    CHECK(std::get<Matrix>(found.open("layers/counts"))
+              .read<std::uint8_t>({{0, 1}, {0, 1}})
+              .front() == 7);
+    CHECK(error_of([&] { found.open("layers/x"); }));
     CHECK(first_cell(whole / "layers/counts", "") == 7);
     const Error error = required_error(error_of([&] { first_cell(whole / "layers/x", ""); }));
     CHECK(error.detail() == "the collection has no member 'layers/x', only X, layers/counts");
@@ -229,21 +241,21 @@ TEST_CASE("collection: members have the rows and columns that they share") {
   put(path / "X.dbdf", small_matrix(1));
   put(path / "obsm/a.dbdf", small_matrix(1));
   put(path / "own.dbdf", small_matrix(1));
-  CHECK(axes_of_member(path, "X") == MemberAxes{"obs", "var"});
-  CHECK(axes_of_member(path, "X/a") == MemberAxes{});
-  CHECK(axes_of_member(path, "layers") == MemberAxes{});
-  CHECK(axes_of_member(path, "obsp/a") == MemberAxes{"obs", "obs"});
-  CHECK(axes_of_member(path, "own") == MemberAxes{});
-  require_axes(path);
-  require_fit(path, "varm/a", 2, 9, {"var", ""});
+  CHECK(Collection::find(path)->axes_of("X") == MemberAxes{"obs", "var"});
+  CHECK(Collection::find(path)->axes_of("X/a") == MemberAxes{});
+  CHECK(Collection::find(path)->axes_of("layers") == MemberAxes{});
+  CHECK(Collection::find(path)->axes_of("obsp/a") == MemberAxes{"obs", "obs"});
+  CHECK(Collection::find(path)->axes_of("own") == MemberAxes{});
+  Collection::find(path)->require_axes();
+  Collection::find(path)->require_fit("varm/a", 2, 9, {"var", ""});
   const Error error = required_error(error_of([&] {
-    require_fit(path, "obs", 2, 1, {"obs", ""});
+    Collection::find(path)->require_fit("obs", 2, 1, {"obs", ""});
   }));
   CHECK(error.detail() == "obs has 2 rows, and the axis 'obs' has 1, as X says");
-  require_fit(path, "own", 5, 9, {});
+  Collection::find(path)->require_fit("own", 5, 9, {});
   put(path / "collection.json", R"({"axes": {"own": [null, "obs"], "later": ["x", null]}})");
-  CHECK(axes_of_member(path, "own") == MemberAxes{"", "obs"});
-  CHECK(axes_of_member(path, "later") == MemberAxes{"x", ""});
+  CHECK(Collection::find(path)->axes_of("own") == MemberAxes{"", "obs"});
+  CHECK(Collection::find(path)->axes_of("later") == MemberAxes{"x", ""});
   const Error unfit = required_error(error_of([&] { pack_collection(path, folder / "c.zip"); }));
   CHECK(unfit.detail() == "own has 2 columns, and the axis 'obs' has 1, as X says");
   CHECK(!std::filesystem::exists(folder / "c.zip"));

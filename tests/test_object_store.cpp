@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <fstream>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -192,10 +193,48 @@ TEST_CASE("object store: what is not there, and members of collections") {
   const auto object = open(bucket, "c.dds", options);
   CHECK(std::get<Matrix>(object).read<double>({{0, 1}, {0, 1}})[0] == 7);
   CHECK(error_of_reading(bucket, "none")->code() == Errc::io);
-  CHECK(error_of_reading(bucket, "c.dds")->code() == Errc::not_recognised);
+  const auto unnamed = error_of_reading(bucket, "c.dds");
+  CHECK(unnamed->code() == Errc::invalid_argument);
+  CHECK(unnamed->detail() == "the collection holds 2 members: X, layers/a");
+  options.array = "none";
+  CHECK(error_of_reading(bucket, "c.dds", options)->detail() ==
+        "the collection has no member 'none', only X, layers/a");
   options.array = "../c.dds/X";
   CHECK(error_of_reading(bucket, "c.dds", options)->code() == Errc::invalid_argument);
   CHECK(error_of_reading(nullptr, "c.dds")->code() == Errc::invalid_argument);
+}
+
+TEST_CASE("object store: a collection, of a folder and packed, with a member that is a data set") {
+  const test::TempDir dir;
+  make_set(dir);
+  std::filesystem::create_directories(dir / "far" / "c.dds" / "layers");
+  numbers(dir / "far" / "c.dds" / "X.dbdf", 9);
+  std::ofstream(dir / "far" / "c.dds" / "uns.json") << R"({"a": 1})";
+  pack_collection(dir / "far" / "c.dds", dir / "far" / "c.zip");
+  std::filesystem::rename(dir / "far" / "set", dir / "far" / "c.dds" / "layers" / "set.dbdf");
+  const auto bucket = std::make_shared<Bucket>(dir / "far");
+  for (const std::string name : {"c.dds", "c.dds/", "c.zip"}) {
+    const bool packed = name == "c.zip";
+    const Collection found = Collection::find(bucket, name).value();
+    CHECK(found.members() ==
+          (packed ? std::vector<std::string>{"X"} : std::vector<std::string>{"X", "layers/set"}));
+    CHECK(found.json_members() == std::vector<std::string>{"uns"});
+    CHECK(found.json("uns") == R"({"a": 1})");
+    CHECK(std::get<Matrix>(found.open("X")).read<double>({{0, 1}, {0, 1}})[0] == 9);
+    if (packed) continue;
+    CHECK(std::get<Matrix>(found.open("layers/set")).read<double>({{149, 150}, {7, 8}})[0] == 1199);
+    const Error unfit = test::required_error(test::error_of([&] { found.require_axes(); }));
+    CHECK(unfit.detail() == "layers/set has 150 rows, and the axis 'obs' has 50, as X says");
+  }
+  CHECK(!Collection::find(bucket, "c.dds/X.dbdf"));
+  CHECK(!Collection::find(bucket, "none.dds"));
+  CHECK(!Collection::find(bucket, "none.zip"));
+  bucket->also_listed = {"../Y.dbdf", "/Y.dbdf", "", "/", "Y/../Z.dbdf", ".Y.dbdf", "Y\\Z.dbdf"};
+  CHECK(Collection::find(bucket, "c.dds")->members() ==
+        std::vector<std::string>{"X", "layers/set"});
+  bucket->also_listed = {"endless/"};
+  const Collection endless = Collection::find(bucket, "c.dds").value();
+  CHECK(endless.members() == std::vector<std::string>{"X", "layers/set"});
 }
 
 TEST_CASE("object store: a state that is listed and never found is an error, not waited for") {

@@ -31,7 +31,8 @@ int run_collection(const Arguments& arguments, Console& console) {
     throw UsageError(fmt::format("ACTION must be pack or unpack, not '{}'", printable(action)));
   }
   if (!console.quiet && !console.json) {
-    say(fmt::format("{}: {}", printable(to), counted(list_members(to).size(), "member")));
+    say(fmt::format("{}: {}", printable(to),
+                    counted(Collection::find(to)->members().size(), "member")));
   }
   return kDone;
 }

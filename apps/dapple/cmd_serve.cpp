@@ -1,9 +1,11 @@
 // dapple serve: files as a Zarr hierarchy, over HTTP.
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "dapple/collection.h"
 #include "ending.h"
 #include "input.h"
 #include "report.h"
@@ -15,6 +17,20 @@ namespace dapple::cli {
 
 namespace {
 
+/// The name of a file or folder, without its ending.
+std::string stem_of(std::string path) {
+  path.erase(path.find_last_not_of('/') + 1);
+  return std::filesystem::path(path).stem().string();
+}
+
+/// The members of a collection, by their names in a group that is called as it is.
+void add_members(const std::string& group, const Collection& collection,
+                 std::vector<std::pair<std::string, serve::ZarrTree::Object>>& objects) {
+  for (const std::string& member : collection.members()) {
+    objects.emplace_back(group + '/' + member, collection.open(member));
+  }
+}
+
 serve::ZarrTree open_tree(const std::vector<std::string>& paths, const OpenOptions& options,
                           const Console& console) {
   std::vector<std::pair<std::string, serve::ZarrTree::Object>> objects;
@@ -23,7 +39,13 @@ serve::ZarrTree open_tree(const std::vector<std::string>& paths, const OpenOptio
     if (input.is_stream()) {
       throw UsageError("serve takes files that have names, not '" + printable(path) + "'");
     }
-    objects.emplace_back(std::filesystem::path(path).stem().string(), open_input(input, console));
+    const std::string name = stem_of(input.name());
+    if (const auto collection =
+            options.array.empty() ? Collection::find(path, options) : std::optional<Collection>()) {
+      add_members(name, *collection, objects);
+      continue;
+    }
+    objects.emplace_back(name, open_input(input, console));
     say_note(input, base(objects.back().second), console);
   }
   return serve::ZarrTree(std::move(objects));
@@ -69,9 +91,11 @@ const Verb kServeVerb = {
     "Prints an address and serves what the files hold as Zarr, version 3, until it is\n"
     "interrupted: to programs on this machine, and only to those that have the address.\n"
     "One matrix is the array 'data', a frame a group of its columns; several files are\n"
-    "arrays and groups by their names. Chunks are decoded when somebody asks for them.\n",
+    "arrays and groups by their names, a collection the group of its members. Chunks are\n"
+    "decoded when somebody asks for them.\n",
     "  dapple serve ratings.dbdf\n"
-    "  dapple serve X.dbdf obs.csv --port 8080\n",
+    "  dapple serve X.dbdf obs.csv --port 8080\n"
+    "  dapple serve pbmc.dds\n",
     run_serve};
 
 }  // namespace dapple::cli

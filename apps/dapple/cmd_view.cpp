@@ -52,16 +52,18 @@ std::vector<viewer::Shown> all_shown(const Input& input, bool exact, const Conso
     return viewer::Shown{name, open_it, path};
   };
   std::vector<viewer::Shown> all;
-  const bool choose = input.options.array.empty() && !input.is_stream();
-  for (const std::string& member : choose ? list_members(input.file) : std::vector<std::string>{}) {
-    const auto place = find_member(input.file + '/' + member);
-    Input one = input;
-    one.options.array = member;
-    all.push_back(shown(one, member, place ? place->first.string() : input.file));
+  std::optional<Collection> choose;
+  if (input.options.array.empty() && !input.is_stream()) {
+    choose = Collection::find(input.file, input.options);
   }
-  for (const std::string& member :
-       choose ? list_json_members(input.file) : std::vector<std::string>{}) {
-    all.push_back({member, {}, {}});
+  if (choose) {
+    for (const std::string& member : choose->members()) {
+      const auto place = find_member(input.file + '/' + member);
+      Input one = input;
+      one.options.array = member;
+      all.push_back(shown(one, member, place ? place->first.string() : input.file));
+    }
+    for (const std::string& member : choose->json_members()) all.push_back({member, {}, {}});
   }
   if (all.empty()) all.push_back(shown(input, "", input.is_stream() ? "" : input.file));
   return all;

@@ -45,30 +45,33 @@ std::string member_line(const std::string& member, std::size_t width,
 
 bool print_collection(const Input& input, Console& console) {
   if (!input.options.array.empty() || input.is_stream()) return false;
-  const std::vector<std::string> members = list_members(input.file);
-  const std::vector<std::string> json = list_json_members(input.file);
-  if (members.empty() && json.empty()) return false;
+  const auto collection = Collection::find(input.file, input.options);
+  if (!collection || (collection->members().empty() && collection->json_members().empty())) {
+    return false;
+  }
   std::size_t width = 0;
-  for (const std::string& member : members) width = std::max(width, printable(member).size());
-  for (const std::string& member : json) width = std::max(width, printable(member).size());
+  for (const std::string& member : collection->members()) {
+    width = std::max(width, printable(member).size());
+  }
+  for (const std::string& member : collection->json_members()) {
+    width = std::max(width, printable(member).size());
+  }
   std::string text = console.json ? R"({"format":"collection","members":[)" : "";
-  for (const std::string& member : members) {
-    OpenOptions options = input.options;
-    options.array = member;
-    const auto object = open(input.file, options);
+  for (const std::string& member : collection->members()) {
+    const auto object = collection->open(member);
     if (console.json) {
       text += (text.ends_with('[') ? "" : ",") + member_json(member, object);
     } else {
       text += member_line(member, width, object) + '\n';
     }
   }
-  for (const std::string& member : json) {
+  for (const std::string& member : collection->json_members()) {
     text += console.json ? fmt::format(R"({}{{"name":{},"kind":"json"}})",
                                        text.ends_with('[') ? "" : ",", json_string(member))
                          : fmt::format("{:<{}}  JSON\n", printable(member), width);
   }
   console.out.write(text + (console.json ? "]}\n" : ""));
-  require_axes(input.file);
+  collection->require_axes();
   return true;
 }
 

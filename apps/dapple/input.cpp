@@ -39,7 +39,7 @@ bool is_stdin(const std::string& name) {
 /// True when --array names a member of a collection.
 bool names_members(const Input& input) {
   const std::string name = input.name();
-  return has_ending(name, ".dds") || has_ending(name, ".dds/") || !list_members(input.file).empty();
+  return has_ending(name, ".dds") || has_ending(name, ".dds/") || Collection::find(input.file);
 }
 
 }  // namespace

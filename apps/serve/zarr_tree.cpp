@@ -175,15 +175,31 @@ std::optional<std::vector<std::uint64_t>> parse_place(std::string_view text) {
 
 ZarrTree::ZarrTree(std::vector<std::pair<std::string, Object>> objects) {
   Json attributes = Json::object();
-  if (objects.size() == 1 && std::holds_alternative<Matrix>(objects[0].second)) {
+  const bool single = objects.size() == 1 && objects[0].first.find('/') == std::string::npos;
+  if (single && std::holds_alternative<Matrix>(objects[0].second)) {
     add_matrix("data", std::get<Matrix>(objects[0].second));
-  } else if (objects.size() == 1) {
+  } else if (single) {
     add_frame("", std::get<Frame>(objects[0].second));
     attributes = Json::parse(metadata_.at(""))["attributes"];
   } else {
-    for (const auto& [name, object] : objects) add(node_name(name), object);
+    for (const auto& [name, object] : objects) add(add_groups(name), object);
   }
   consolidate(dump(attributes));
+}
+
+std::string ZarrTree::add_groups(std::string_view name) {
+  std::string path;
+  for (;;) {
+    const std::size_t slash = name.find('/');
+    path += node_name(name.substr(0, slash));
+    if (slash == name.npos) return path;
+    if (arrays_.contains(path)) {
+      throw Error(Errc::invalid_argument, "'" + path + "' is an array, and no group of others");
+    }
+    metadata_.try_emplace(path, dump(group_json(Json::object())));
+    path += '/';
+    name.remove_prefix(slash + 1);
+  }
 }
 
 void ZarrTree::add(const std::string& path, const Object& object) {

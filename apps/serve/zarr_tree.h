@@ -34,13 +34,16 @@ class ZarrTree {
  public:
   using Object = std::variant<Matrix, Frame>;
   /// One object is the array "data", or the columns of a frame; several are arrays and groups by
-  /// their names. Throws invalid_argument for a name that is there twice.
+  /// their names, in which slashes make groups. Throws invalid_argument for a name that is there
+  /// twice, and for one in a matrix.
   explicit ZarrTree(std::vector<std::pair<std::string, Object>> objects);
 
   /// The value of a key; nothing when there is none. Throws what reading throws.
   std::optional<std::string> find(std::string_view key) const;
 
  private:
+  /// Adds the groups above what is called so, and gives its path.
+  std::string add_groups(std::string_view name);
   void add(const std::string& path, const Object& object);
   void add_matrix(const std::string& path, const Matrix& matrix);
   void add_frame(const std::string& path, const Frame& frame);

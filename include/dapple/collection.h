@@ -3,16 +3,27 @@
 // A collection is a folder whose name ends in .dds, with a file NAME.dbdf for each member; or one
 // ZIP file of it, in which members are stored as they are. PATH/NAME opens a member, as does
 // `OpenOptions::array`. The bytes are described in lib/dbdf/FORMAT.md.
+//
+//   const auto pbmc = dapple::Collection::find("pbmc.dds");
+//   const auto obs = std::get<dapple::Frame>(pbmc->open("obs"));
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
+#include "dapple/open.h"
+
 namespace dapple {
+
+namespace detail {
+class CollectionFiles;
+}
 
 /// What the rows and the columns of a member are called; members share those of one name, which
 /// have one length. Empty: rows or columns of its own.
@@ -21,12 +32,47 @@ struct MemberAxes {
   friend bool operator==(const MemberAxes&, const MemberAxes&) = default;
 };
 
-/// The matrices and frames of a collection, in order. Empty for anything else. Throws io, corrupt.
-std::vector<std::string> list_members(const std::filesystem::path& path);
+/// What a collection holds at the moment when it is found; of a folder, a member that is replaced
+/// later is opened as it is then. Any thread.
+class Collection {
+ public:
+  /// The collection that `path` is: a folder, or one file of it, also at a web address. Nothing for
+  /// anything else. The options are those of its members. One listing of each folder, or a few
+  /// small reads. Throws io, corrupt.
+  static std::optional<Collection> find(const std::filesystem::path& path,
+                                        OpenOptions options = {});
+  /// The same for what `store` has under `name`. A request for the file, or one for each folder.
+  static std::optional<Collection> find(std::shared_ptr<const ObjectStore> store,
+                                        const std::string& name, OpenOptions options = {});
 
-/// Its members that are JSON objects: "uns" and "uns/...". Empty for anything else. Throws io,
-/// corrupt.
-std::vector<std::string> list_json_members(const std::filesystem::path& path);
+  /// Names of the matrices and frames, in order.
+  const std::vector<std::string>& members() const noexcept { return members_; }
+  /// Names of those that are JSON objects, in order: "uns" and "uns/...".
+  const std::vector<std::string>& json_members() const noexcept { return json_members_; }
+
+  /// One of members(). Throws invalid_argument for others, and what `dapple::open` throws.
+  std::variant<Matrix, Frame> open(const std::string& member) const;
+  /// The text of one of json_members(), which may have 16 MiB; no one has looked whether it is
+  /// JSON. Throws invalid_argument for others; io, corrupt.
+  std::string json(const std::string& member) const;
+
+  /// The axes of a member, which need not be there yet: as the collection declares them, or else as
+  /// AnnData calls those of a member of this name. Throws io; corrupt for a declaration that is
+  /// none.
+  MemberAxes axes_of(const std::string& member) const;
+  /// Throws invalid_argument when a member of this name, shape and axes does not fit the others.
+  /// Opens them.
+  void require_fit(const std::string& member, std::uint64_t rows, std::uint64_t cols,
+                   const MemberAxes& axes) const;
+  /// Throws invalid_argument when members do not fit their axes; corrupt. Opens all members.
+  void require_axes() const;
+
+ private:
+  explicit Collection(std::shared_ptr<const detail::CollectionFiles> files);
+
+  std::shared_ptr<const detail::CollectionFiles> files_;
+  std::vector<std::string> members_, json_members_;
+};
 
 /// Where the member is that PATH/NAME names, PATH being a collection: its own file, and ""; or a
 /// file that is a collection, and its name there, which is `OpenOptions::array`. Nothing where
@@ -35,29 +81,17 @@ std::vector<std::string> list_json_members(const std::filesystem::path& path);
 std::optional<std::pair<std::filesystem::path, std::string>> find_member(
     const std::filesystem::path& path);
 
-/// The axes of a member, which need not be there yet: as the collection declares them, or else as
-/// AnnData calls those of a member of this name. Throws io; corrupt for a declaration that is none.
-MemberAxes axes_of_member(const std::filesystem::path& path, const std::string& member);
-
-/// Throws invalid_argument when a member of this name, shape and axes does not fit the others.
-/// Opens them.
-void require_fit(const std::filesystem::path& path, const std::string& member, std::uint64_t rows,
-                 std::uint64_t cols, const MemberAxes& axes);
-
-/// Throws invalid_argument when members do not fit their axes; corrupt. Opens all members.
-void require_axes(const std::filesystem::path& path);
-
 /// Writes a folder as one ZIP file, in which members are stored as they are, each at a multiple of
 /// 64 bytes. The file appears when it is whole, in place of another if `overwrite`. Throws
-/// invalid_argument, for another ending than .zip or none, and where `require_axes` does;
-/// unsupported for members that are data sets; io. O(bytes), in bounded memory.
+/// invalid_argument, for another ending than .zip or none, and where `Collection::require_axes`
+/// does; unsupported for members that are data sets; io. O(bytes), in bounded memory.
 void pack_collection(const std::filesystem::path& folder, const std::filesystem::path& file,
                      bool overwrite = false);
 
 /// Writes what `pack_collection` made as a folder, which appears when it is whole, in place of
 /// another collection if `overwrite`. Throws invalid_argument when `folder` exists or does not end
-/// in .dds, and where `require_axes` does; corrupt, also for members that would lie outside the
-/// folder and where CRCs do not match; io. O(bytes), in bounded memory.
+/// in .dds, and where `Collection::require_axes` does; corrupt, also for members that would lie
+/// outside the folder and where CRCs do not match; io. O(bytes), in bounded memory.
 void unpack_collection(const std::filesystem::path& file, const std::filesystem::path& folder,
                        bool overwrite = false);
 

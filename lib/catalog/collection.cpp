@@ -2,15 +2,23 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <filesystem>
+#include <set>
 #include <system_error>
 #include <utility>
 
+#include "dapple/frame.h"
+#include "dapple/matrix.h"
 #include "lib/base/bytes.h"
+#include "lib/base/json.h"
+#include "lib/catalog/sources.h"
 #include "lib/dbdf/read/open_dbdf.h"
 #include "lib/io/http/http.h"
 #include "lib/io/local/local_file.h"
+#include "lib/io/reader/reader_source.h"
 #include "lib/io/window_source.h"
+#include "lib/object/make_object.h"
 
 namespace dapple {
 
@@ -19,38 +27,31 @@ namespace detail {
 namespace {
 
 constexpr std::size_t kMostMembers = 100'000;
-
-[[noreturn]] void fail_member(const std::string& file, const std::vector<std::string>& members,
-                              const std::string& wanted) {
-  constexpr std::size_t most = 20;
-  std::string names;
-  for (std::size_t i = 0; i < members.size() && i < most; ++i) {
-    names.append(i == 0 ? "" : ", ").append(members[i]);
-  }
-  if (members.size() > most) names += ", ...";
-  throw Error(Errc::invalid_argument, file, std::nullopt,
-              wanted.empty()
-                  ? "the collection holds " + counted(members.size(), "member") + ": " + names
-                  : "the collection has no member '" + wanted + "', only " + names,
-              "array");
-}
+constexpr std::size_t kLongestName = 4096;  // of a member in a store, whose folders may be endless
 
 bool is_file_of_collection(std::string_view name) {
   return name.ends_with(kMemberEnding) || name.ends_with(kJsonEnding);
 }
 
+bool may_be_archive(std::string_view name) {
+  return name.ends_with(kCollectionEnding) || name.ends_with(".zip");
+}
+
+bool is_packed_collection(const ByteSource& file) {
+  const auto head = file.bytes(0, std::min<std::uint64_t>(file.size(), 64));
+  return recognise_collection({file, head, {}}) != Match::no;
+}
+
 /// The archive that a file is, if it is a collection.
-std::shared_ptr<ByteSource> archive_at(const std::string& path) {
+std::shared_ptr<ByteSource> archive_at(const std::string& path, const OpenOptions& options) {
   std::shared_ptr<ByteSource> file;
   std::error_code none;
-  if (std::filesystem::is_regular_file(path, none)) file = LocalFile::open(path);
-  const std::string plain = http::is_address(path) ? http::shown(path) : "";
-  if (plain.ends_with(kCollectionEnding) || plain.ends_with(".zip")) {
-    file = http::find_address(path, {});
+  if (std::filesystem::is_regular_file(path, none)) file = LocalFile::open(path, options.guard);
+  if (http::is_address(path) && may_be_archive(http::shown(path))) {
+    file = http::find_address(path, cache_of(options));
   }
-  if (file == nullptr) return nullptr;
-  const auto head = file->bytes(0, std::min<std::uint64_t>(file->size(), 64));
-  if (recognise_collection({*file, head, {}}) == Match::no) return nullptr;
+  if (file == nullptr || !is_packed_collection(*file)) return nullptr;
+  if (!options.read_ahead) file->read_nothing_ahead();
   return file;
 }
 
@@ -60,7 +61,7 @@ std::optional<std::pair<std::string, std::string>> split_member(const std::strin
   if (http::is_address(path) || std::filesystem::exists(path, none)) return std::nullopt;
   for (std::size_t at = path.rfind('/'); at != path.npos && at > 0; at = path.rfind('/', at - 1)) {
     std::string above = path.substr(0, at), name = path.substr(at + 1);
-    if (is_collection_folder(above) || archive_at(above) != nullptr) {
+    if (is_collection_folder(above) || archive_at(above, {}) != nullptr) {
       return std::pair(std::move(above), std::move(name));
     }
   }
@@ -79,7 +80,8 @@ bool is_member_name(std::string_view name) {
   return true;
 }
 
-CollectionFiles::CollectionFiles(std::string folder) : path_(std::move(folder)) {
+CollectionFiles::CollectionFiles(std::string folder, OpenOptions options)
+    : path_(std::move(folder)), options_(std::move(options)) {
   namespace fs = std::filesystem;
   std::error_code error;
   fs::recursive_directory_iterator at(path_, error);
@@ -96,8 +98,31 @@ CollectionFiles::CollectionFiles(std::string folder) : path_(std::move(folder)) 
   std::sort(names_.begin(), names_.end());
 }
 
-CollectionFiles::CollectionFiles(std::shared_ptr<ByteSource> archive)
+CollectionFiles::CollectionFiles(std::shared_ptr<const ObjectStore> store, std::string folder,
+                                 OpenOptions options)
+    : path_(std::move(folder)), options_(std::move(options)), store_(std::move(store)) {
+  std::vector<std::string> folders = {""};
+  std::set<std::string> seen;
+  for (std::size_t i = 0; i < folders.size(); ++i) {
+    for (std::string name : store_->list(path_ + '/' + folders[i])) {
+      const bool is_folder = name.ends_with('/');
+      if (is_folder) name.pop_back();
+      name.insert(0, folders[i]);
+      if (!is_member_name(name) || name.size() > kLongestName) continue;
+      if (seen.size() >= kMostMembers || !seen.insert(name).second) continue;
+      if (is_file_of_collection(name)) {
+        names_.push_back(std::move(name));
+      } else if (is_folder) {
+        folders.push_back(name + '/');
+      }
+    }
+  }
+  std::sort(names_.begin(), names_.end());
+}
+
+CollectionFiles::CollectionFiles(std::shared_ptr<ByteSource> archive, OpenOptions options)
     : path_(archive->name()),
+      options_(std::move(options)),
       archive_(std::move(archive)),
       listed_(zip::read_directory(*archive_)) {
   for (const zip::Member& member : listed_) {
@@ -112,10 +137,26 @@ CollectionFiles::CollectionFiles(std::shared_ptr<ByteSource> archive)
   std::sort(names_.begin(), names_.end());
 }
 
-std::optional<CollectionFiles> CollectionFiles::of(const std::string& path) {
-  if (is_collection_folder(path)) return CollectionFiles(path);
-  if (auto archive = archive_at(path)) return CollectionFiles(std::move(archive));
+std::optional<CollectionFiles> CollectionFiles::of(const std::string& path, OpenOptions options) {
+  if (is_collection_folder(path)) return CollectionFiles(path, std::move(options));
+  if (auto archive = archive_at(path, options)) {
+    return CollectionFiles(std::move(archive), std::move(options));
+  }
   return std::nullopt;
+}
+
+std::optional<CollectionFiles> CollectionFiles::of(std::shared_ptr<const ObjectStore> store,
+                                                   const std::string& name, OpenOptions options) {
+  const std::string plain = name.substr(0, name.find_last_not_of('/') + 1);
+  if (!may_be_archive(plain)) return std::nullopt;
+  if (auto file = find_in_store(store, plain, cache_of(options))) {
+    if (!is_packed_collection(*file)) return std::nullopt;
+    return CollectionFiles(std::move(file), std::move(options));
+  }
+  if (!plain.ends_with(kCollectionEnding)) return std::nullopt;
+  CollectionFiles files(std::move(store), plain, std::move(options));
+  if (files.names_.empty()) return std::nullopt;
+  return files;
 }
 
 std::vector<std::string> CollectionFiles::members(std::string_view ending) const {
@@ -142,12 +183,50 @@ std::shared_ptr<ByteSource> CollectionFiles::open(const std::string& name) const
     const zip::Contents contents = zip::contents_of(archive_, std::array{&listed(name)});
     return window_source(contents.file, contents.members[0], path);
   }
+  if (store_ != nullptr) {
+    if (auto source = find_in_store(store_, path, cache_of(options_))) return source;
+    throw_io(path, "open", ENOENT);
+  }
   std::error_code none;
   if (std::filesystem::is_directory(path, none)) {
     throw Error(Errc::unsupported, path, std::nullopt,
                 "the member is a data set; replace it by one file of it first");
   }
   return LocalFile::open(path);
+}
+
+void fail_member(const std::string& file, const std::vector<std::string>& members,
+                 const std::string& wanted) {
+  constexpr std::size_t most = 20;
+  std::string names;
+  for (std::size_t i = 0; i < members.size() && i < most; ++i) {
+    names.append(i == 0 ? "" : ", ").append(members[i]);
+  }
+  if (members.size() > most) names += ", ...";
+  throw Error(Errc::invalid_argument, file, std::nullopt,
+              wanted.empty()
+                  ? "the collection holds " + counted(members.size(), "member") + ": " + names
+                  : "the collection has no member '" + wanted + "', only " + names,
+              "array");
+}
+
+std::variant<Matrix, Frame> CollectionFiles::open_object(const std::string& member) const {
+  const std::string name = member + std::string(kMemberEnding), path = path_ + "/" + name;
+  if (!has(name)) fail_member(path_, members(kMemberEnding), member);
+  if (store_ != nullptr) return dapple::open(store_, path, options_);
+  if (!is_archive()) return dapple::open(path, options_);
+  const auto file = open(name);
+  return make_object(watched(*file, [&] { return dbdf::open_dbdf(file, options_); }));
+}
+
+std::string CollectionFiles::json(const std::string& name) const {
+  const auto source = open(name);
+  if (source->size() > Json::kMost) {
+    throw Error(Errc::corrupt, source->name(), std::nullopt, "it is larger than JSON may be");
+  }
+  std::string text(source->size(), '\0');
+  source->read_at(0, std::as_writable_bytes(std::span(text)));
+  return text;
 }
 
 bool is_collection_folder(const std::string& path) {
@@ -202,14 +281,36 @@ std::shared_ptr<const Store> open_collection(std::shared_ptr<ByteSource> file,
 
 }  // namespace detail
 
-std::vector<std::string> list_members(const std::filesystem::path& path) {
-  const auto files = detail::CollectionFiles::of(path.string());
-  return files ? files->members(detail::kMemberEnding) : std::vector<std::string>();
+Collection::Collection(std::shared_ptr<const detail::CollectionFiles> files)
+    : files_(std::move(files)),
+      members_(files_->members(detail::kMemberEnding)),
+      json_members_(files_->members(detail::kJsonEnding)) {}
+
+std::optional<Collection> Collection::find(const std::filesystem::path& path, OpenOptions options) {
+  options.array.clear();
+  auto files = detail::CollectionFiles::of(path.string(), std::move(options));
+  if (!files) return std::nullopt;
+  return Collection(std::make_shared<const detail::CollectionFiles>(std::move(*files)));
 }
 
-std::vector<std::string> list_json_members(const std::filesystem::path& path) {
-  const auto files = detail::CollectionFiles::of(path.string());
-  return files ? files->members(detail::kJsonEnding) : std::vector<std::string>();
+std::optional<Collection> Collection::find(std::shared_ptr<const ObjectStore> store,
+                                           const std::string& name, OpenOptions options) {
+  if (store == nullptr) throw Error(Errc::invalid_argument, "there is no store to open from");
+  options.array.clear();
+  auto files = detail::CollectionFiles::of(std::move(store), name, std::move(options));
+  if (!files) return std::nullopt;
+  return Collection(std::make_shared<const detail::CollectionFiles>(std::move(*files)));
+}
+
+std::variant<Matrix, Frame> Collection::open(const std::string& member) const {
+  return files_->open_object(member);
+}
+
+std::string Collection::json(const std::string& member) const {
+  if (std::binary_search(json_members_.begin(), json_members_.end(), member)) {
+    return files_->json(member + std::string(detail::kJsonEnding));
+  }
+  detail::fail_member(files_->path(), json_members_, member);
 }
 
 std::optional<std::pair<std::filesystem::path, std::string>> find_member(

@@ -6,10 +6,12 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "dapple/collection.h"
 #include "dapple/open.h"
+#include "dapple/range_reader.h"
 #include "lib/foreign/zip/zip.h"
 #include "lib/object/probe.h"
 #include "lib/object/store.h"
@@ -20,6 +22,10 @@ inline constexpr std::string_view kCollectionEnding = ".dds", kMemberEnding = ".
                                   kJsonEnding = ".json";
 /// What the axes are declared in; the first member of an archive that is a collection.
 inline constexpr std::string_view kDeclaration = "collection.json";
+
+/// Throws invalid_argument, and lists the members of a collection, of which none is called so.
+[[noreturn]] void fail_member(const std::string& file, const std::vector<std::string>& members,
+                              const std::string& wanted);
 
 /// "X" and "layers/counts", but not "../X" or "/X".
 bool is_member_name(std::string_view name);
@@ -45,12 +51,15 @@ Match recognise_collection(const Probe& probe);
 std::shared_ptr<const Store> open_collection(std::shared_ptr<ByteSource> file,
                                              const OpenOptions& options);
 
-/// The files of a collection, as they are at this moment.
+/// The files of a collection, as they are at this moment: of a folder, of an archive, or of a
+/// folder in a store.
 class CollectionFiles {
  public:
   /// Nothing for what is no collection. Throws io, corrupt.
-  static std::optional<CollectionFiles> of(const std::string& path);
-  explicit CollectionFiles(std::shared_ptr<ByteSource> archive);
+  static std::optional<CollectionFiles> of(const std::string& path, OpenOptions options = {});
+  static std::optional<CollectionFiles> of(std::shared_ptr<const ObjectStore> store,
+                                           const std::string& name, OpenOptions options = {});
+  explicit CollectionFiles(std::shared_ptr<ByteSource> archive, OpenOptions options = {});
 
   const std::string& path() const noexcept { return path_; }
   bool is_archive() const noexcept { return archive_ != nullptr; }
@@ -61,16 +70,26 @@ class CollectionFiles {
   bool has(std::string_view name) const;
   /// The bytes of one of names(). Throws unsupported for a data set; io, corrupt.
   std::shared_ptr<ByteSource> open(const std::string& name) const;
+  /// A member. Throws invalid_argument where there is none of that name, and what
+  /// `dapple::open` throws.
+  std::variant<Matrix, Frame> open_object(const std::string& member) const;
+  /// The text of one of names() that is JSON, unseen. Throws as `open`; corrupt where it is longer
+  /// than JSON may be.
+  std::string json(const std::string& name) const;
   /// Of an archive, the CRC-32 of one of names().
   std::uint32_t crc_of(const std::string& name) const { return listed(name).crc; }
   /// A name in an archive that ends as a member's does, and that no member can have; "": none.
   const std::string& stray() const noexcept { return stray_; }
 
  private:
-  explicit CollectionFiles(std::string folder);
+  CollectionFiles(std::string folder, OpenOptions options);
+  CollectionFiles(std::shared_ptr<const ObjectStore> store, std::string folder,
+                  OpenOptions options);
   const zip::Member& listed(const std::string& name) const;
 
   std::string path_, stray_;
+  OpenOptions options_;  // of members
+  std::shared_ptr<const ObjectStore> store_;
   std::shared_ptr<ByteSource> archive_;
   std::vector<zip::Member> listed_;  // of the archive, all
   std::vector<std::string> names_;

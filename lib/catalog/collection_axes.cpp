@@ -42,11 +42,7 @@ Declared declared_axes(const CollectionFiles& files) {
   Declared declared;
   const std::string name(detail::kDeclaration);
   if (!files.has(name)) return declared;
-  const auto source = files.open(name);
-  if (source->size() > Json::kMost) fail_declaration(files, "it is larger than JSON may be");
-  std::string text(source->size(), '\0');
-  source->read_at(0, std::as_writable_bytes(std::span(text)));
-  const Json json = Json::parse(text, source->name());
+  const Json json = Json::parse(files.json(name), files.path() + "/" + name);
   const Json* const axes = json.find("axes");
   if (!json.is(Json::Kind::object)) fail_declaration(files, "it is no object");
   if (axes == nullptr) return declared;
@@ -108,36 +104,24 @@ Extents extents_of(const CollectionFiles& files, const Declared& declared,
   for (const std::string& member : files.members(detail::kMemberEnding)) {
     const MemberAxes axes = axes_in(declared, member);
     if (member == without || axes == MemberAxes{}) continue;
-    OpenOptions options;
-    options.array = member;
     std::visit(
         [&](const auto& object) { extents.add(files, member, object.rows(), object.cols(), axes); },
-        open(files.path(), options));
+        files.open_object(member));
   }
   return extents;
 }
 
-CollectionFiles files_of(const std::filesystem::path& path) {
-  if (auto files = CollectionFiles::of(path.string())) return std::move(*files);
-  throw Error(Errc::invalid_argument, path.string(), std::nullopt,
-              "it is no collection: those are folders ending in .dds, or one ZIP file of one");
-}
-
 }  // namespace
 
-MemberAxes axes_of_member(const std::filesystem::path& path, const std::string& member) {
-  return axes_in(declared_axes(files_of(path)), member);
+MemberAxes Collection::axes_of(const std::string& member) const {
+  return axes_in(declared_axes(*files_), member);
 }
 
-void require_fit(const std::filesystem::path& path, const std::string& member, std::uint64_t rows,
-                 std::uint64_t cols, const MemberAxes& axes) {
-  const CollectionFiles files = files_of(path);
-  extents_of(files, declared_axes(files), member).add(files, member, rows, cols, axes);
+void Collection::require_fit(const std::string& member, std::uint64_t rows, std::uint64_t cols,
+                             const MemberAxes& axes) const {
+  extents_of(*files_, declared_axes(*files_), member).add(*files_, member, rows, cols, axes);
 }
 
-void require_axes(const std::filesystem::path& path) {
-  const CollectionFiles files = files_of(path);
-  extents_of(files, declared_axes(files), "");
-}
+void Collection::require_axes() const { extents_of(*files_, declared_axes(*files_), ""); }
 
 }  // namespace dapple

@@ -148,7 +148,7 @@ void pack_collection(const fs::path& folder, const fs::path& file, bool overwrit
     throw Error(Errc::invalid_argument, file.string(), std::nullopt,
                 "a packed collection is a ZIP file; let its name end in .zip");
   }
-  require_axes(folder);
+  Collection::find(folder)->require_axes();
   const auto files = CollectionFiles::of(folder.string());
   detail::OutputFile out(file, overwrite);
   detail::zip::Writer archive(out);
@@ -191,7 +191,7 @@ void unpack_collection(const fs::path& file, const fs::path& folder, bool overwr
     throw Error(Errc::corrupt, file.string(), std::nullopt,
                 "'" + files->stray() + "' is no name of a member");
   }
-  require_axes(file);
+  Collection::find(file)->require_axes();
   const HiddenFolder made(name);
   for (const std::string& member : files->names()) {
     copy_member(*files, member, made.path() / member);

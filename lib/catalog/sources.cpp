@@ -18,9 +18,10 @@ namespace dapple::detail {
 
 namespace {
 
+using SourcePtr = std::shared_ptr<ByteSource>;
+
 /// The latest state of a data set.
-std::shared_ptr<ByteSource> open_dataset(const std::filesystem::path& folder,
-                                         const OpenOptions& options) {
+SourcePtr open_dataset(const std::filesystem::path& folder, const OpenOptions& options) {
   for (;;) {
     const std::filesystem::path state = dataset::latest_state(folder);
     try {
@@ -32,8 +33,6 @@ std::shared_ptr<ByteSource> open_dataset(const std::filesystem::path& folder,
     }
   }
 }
-
-using SourcePtr = std::shared_ptr<ByteSource>;
 
 /// The metadata of a Zarr hierarchy far away. `find` opens a name in its folder, and gives nullptr
 /// when there is none.
@@ -53,6 +52,42 @@ bool is_collection_of(std::string_view folder, const OpenOptions& options) {
 bool may_be_member(std::string_view name) {
   const std::size_t at = name.rfind(".dds/");
   return at != name.npos && is_member_name(name.substr(at + 5));
+}
+
+/// What a store has in a folder, which ends in a slash: the latest state of a data set; nullptr
+/// when there is none.
+SourcePtr find_dataset(const std::shared_ptr<const ObjectStore>& store, const std::string& folder,
+                       const CacheFolder& cache) {
+  for (std::string before;;) {
+    const std::string state = dataset::latest_of(store->list(folder));
+    if (state.empty()) return nullptr;
+    if (auto source = find_in_store(store, folder + state, cache)) {
+      dataset::require_state(*source);
+      return source;
+    }
+    if (state == before) throw_io(folder + state, "open", ENOENT);
+    before = state;  // it was collected: there is a later one
+  }
+}
+
+/// The file of a member of a collection, or the latest state of one that is a data set.
+SourcePtr find_member_file(const std::shared_ptr<const ObjectStore>& store, const std::string& file,
+                           const CacheFolder& cache) {
+  if (auto source = find_in_store(store, file, cache)) return source;
+  return find_dataset(store, file + '/', cache);
+}
+
+/// Why there is nothing to open in a folder of a store.
+[[noreturn]] void fail_folder(const std::shared_ptr<const ObjectStore>& store,
+                              const std::string& name, const std::string& folder,
+                              const OpenOptions& options) {
+  if (store->list(folder).empty()) throw_io(name, "open", ENOENT);
+  if (const auto files = CollectionFiles::of(store, name)) {
+    fail_member(name, files->members(kMemberEnding), options.array);
+  }
+  throw Error(Errc::not_recognised, name, std::nullopt,
+              "the folder holds no data set, no Zarr hierarchy, and no member of a collection that "
+              "was asked for");
 }
 
 /// The path of an address.
@@ -116,32 +151,19 @@ SourcePtr open_in_store(const std::shared_ptr<const ObjectStore>& store, const s
     return source;
   }
   const std::string folder = name.empty() || name.ends_with('/') ? name : name + '/';
-  const auto find = [&](const std::string& file) {
-    return find_in_store(store, folder + file, cache);
-  };
-  auto source = is_collection_of(name, options) ? find(member_file(options.array))
-                : may_be_member(name)
-                    ? find_in_store(store, name + std::string(kMemberEnding), cache)
-                    : nullptr;
-  if (source != nullptr || (source = find_hierarchy(find)) != nullptr) return source;
-  for (std::string before;;) {
-    const std::vector<std::string> names = store->list(folder);
-    const std::string state = dataset::latest_of(names);
-    if (names.empty()) throw_io(name, "open", ENOENT);
-    if (state.empty()) {
-      throw Error(Errc::not_recognised, name, std::nullopt,
-                  folder.ends_with(".dds/")
-                      ? "a collection far away is opened member by member: " + folder + "X, say"
-                      : "the folder holds no data set, no Zarr hierarchy, and no member of a "
-                        "collection that was asked for");
-    }
-    if ((source = find(state)) != nullptr) {
-      dataset::require_state(*source);
-      return source;
-    }
-    if (state == before) throw_io(folder + state, "open", ENOENT);
-    before = state;  // it was collected: there is a later one
+  SourcePtr source;
+  if (is_collection_of(name, options)) {
+    source = find_member_file(store, folder + member_file(options.array), cache);
+  } else if (may_be_member(name)) {
+    source = find_member_file(store, name + std::string(kMemberEnding), cache);
   }
+  if (source == nullptr) {
+    source = find_hierarchy(
+        [&](const std::string& file) { return find_in_store(store, folder + file, cache); });
+  }
+  if (source == nullptr) source = find_dataset(store, folder, cache);
+  if (source == nullptr) fail_folder(store, name, folder, options);
+  return source;
 }
 
 }  // namespace dapple::detail

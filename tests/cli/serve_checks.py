@@ -47,6 +47,22 @@ def check_serve_matrix(dapple):
         assert headers["Access-Control-Allow-Origin"] == "*" and headers["Accept-Ranges"] == "bytes"
 
 
+def check_serve_collection(dapple):
+    for name in ("X", "layers/counts"):
+        (dapple.folder / f"served.dds/{name}").parent.mkdir(parents=True, exist_ok=True)
+        assert dapple.run("convert", "plain.csv", f"served.dds/{name}.dbdf").returncode == 0
+    assert dapple.run("collection", "pack", "served.dds", "served.zip").returncode == 0
+    for path in ("served.dds", "served.dds/", "served.zip"):
+        with serving(dapple, path) as address:
+            nodes = json.loads(ask(address + "/zarr.json")[2])["consolidated_metadata"]["metadata"]
+            assert sorted(nodes) == ["served", "served/X", "served/layers", "served/layers/counts"], nodes
+            assert nodes["served/layers"]["node_type"] == "group"
+            assert json.loads(ask(address + "/served/layers/zarr.json")[2]) == nodes["served/layers"]
+            assert len(ask(address + "/served/layers/counts/c/0/0")[2]) in (6, 48)
+    with serving(dapple, "served.dds/X") as address:
+        assert ask(address + "/data/zarr.json")[0] == 200
+
+
 def check_serve_ranges(dapple):
     with serving(dapple, "plain.csv") as address:
         key = address + "/data/c/0/0"

@@ -313,8 +313,8 @@ def test_zarr_and_collections_in_a_store(folder):
     assert np.array_equal(member[3:9], 2 * a[3:9]) and member.path == bucket + "c.dds/layers/b.dbdf"
     with pytest.raises(FileNotFoundError):
         dp.open(bucket + "c.dds/layers/c", **through)
-    with pytest.raises(dp.NotRecognisedError, match=f"member by member: {bucket}c.dds/X, say"):
-        dp.open(bucket + "c.dds", **through)
+    with pytest.raises(dp.InvalidArgumentError, match="no member 'layers/c', only X, layers/b"):
+        dp.open(bucket + "c.dds", array="layers/c", **through)
 
 
 META = (

@@ -2,11 +2,12 @@
 
     datasets.py [FOLDER [PART...]]        default: a temporary one, all parts; about 12 GB
 
-Each line says what it stands for; every answer is checked. Zarr, Parquet and Lance do the same
-beside it where they are installed: a shard, a file or a fragment for a part. Two workers of Dask
+Each line says what it stands for; every answer is checked. Zarr, Parquet, Lance, LMDB and TileDB
+do the same beside it where they are installed: a shard, a file or a fragment for a part. Two workers of Dask
 write 4 GB beside two `dd`, Zarr and Parquet, everything synced.
 """
 
+import contextlib
 import importlib.metadata
 import os
 import resource
@@ -193,12 +194,98 @@ class Lance:
         self.module.write_dataset(self.table(rows), self.folder, mode="append")
 
 
+class Lmdb:
+    """A value for each tile, or each 1,000 rows of a narrow matrix, by its number."""
+
+    name = "lmdb"
+
+    def __init__(self, folder):
+        import lmdb
+
+        self.module, self.folder = lmdb, folder
+
+    @contextlib.contextmanager
+    def begin(self, write=False):
+        """A transaction of a new start."""
+        with (
+            self.module.open(
+                self.folder, map_size=1 << 34, readonly=not write, sync=False
+            ) as found,
+            found.begin(write=write) as transaction,
+        ):
+            yield transaction
+
+    def write(self, parts, rows, cols):
+        """All tiles, in one transaction."""
+        self.tile = (TILE, TILE) if cols > 128 else (1_000, cols)
+        self.across, self.next = cols // self.tile[1], 0
+        with self.begin(write=True) as transaction:
+            for part in parts:
+                self.put(transaction, part)
+
+    def put(self, transaction, part):
+        """The tiles of a part."""
+        high, wide = self.tile
+        for row in range(0, len(part), high):
+            for col in range(0, part.shape[1], wide):
+                tile = part[row : row + high, col : col + wide]
+                transaction.put(self.next.to_bytes(8, "big"), tile.tobytes())
+                self.next += 1
+
+    def rows(self, begin, end):
+        """These rows of the first columns, from a new start; within one tile."""
+        key = begin // self.tile[0] * self.across
+        with self.begin() as transaction:
+            tile = np.frombuffer(transaction.get(key.to_bytes(8, "big"))).reshape(self.tile)
+        return tile[begin % self.tile[0] :][: end - begin, :TILE]
+
+    def append(self, rows):
+        """More tiles."""
+        with self.begin(write=True) as transaction:
+            self.put(transaction, rows)
+
+
+class TileDb:
+    """A dense array, a fragment for each part."""
+
+    name = "tiledb"
+
+    def __init__(self, folder):
+        import tiledb
+
+        self.module, self.folder, self.end = tiledb, folder, 0
+
+    def write(self, parts, rows, cols):
+        """A fragment for each part; rows end far beyond them."""
+        high, wide = (TILE, TILE) if cols > 128 else (1_000, cols)
+        dimensions = [
+            self.module.Dim(name=name, domain=(0, end - 1), tile=tile, dtype="u8")
+            for name, end, tile in (("row", 1 << 40, high), ("col", cols, wide))
+        ]
+        cell = self.module.Attr(name="x", dtype="f8")
+        schema = self.module.ArraySchema(self.module.Domain(*dimensions), attrs=[cell])
+        self.module.Array.create(self.folder, schema)
+        for part in parts:
+            self.append(part)
+
+    def rows(self, begin, end):
+        """These rows of the first columns, from a new start."""
+        with self.module.open(self.folder) as found:
+            return found[begin:end, :TILE]["x"]
+
+    def append(self, rows):
+        """One more fragment."""
+        with self.module.open(self.folder, "w") as found:
+            found[self.end : self.end + len(rows), :] = rows
+        self.end += len(rows)
+
+
 def peers(home):
     """The same work by others, with a part, shard, file or fragment for each 1,000 tiles."""
     rng = np.random.default_rng(1)
     rows, cols = 25 * TILE, 40 * TILE
     block, large = rng.random((rows, cols)), rng.random((100_000, 128))
-    for peer in (Zarr, Parquet, Lance):
+    for peer in (Zarr, Parquet, Lance, Lmdb, TileDb):
         try:
             many, grows = (
                 peer(os.path.join(home, f"{peer.name}-{what}")) for what in ("many", "grows")

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 from . import elements, files
 from .annotated_write import aligned, of_json
 from .arguments import told
-from .collection import Collection, is_collection, unescaped
+from .collection import Collection, unescaped
+from .collection import find as find_collection
 from .errors import Error, NotRecognisedError, UnsupportedError
 from .identity import file_name
 from .matrix import Matrix
@@ -24,7 +25,9 @@ _ALIGNED = ("layers", "obsm", "varm", "obsp", "varp")
 
 
 @told
-def read_anndata(path: Path, *, chunks: Any = None) -> anndata.AnnData:
+def read_anndata(
+    path: Path, *, chunks: Any = None, fs: Any = None, store: Any = None, cache: Path = ""
+) -> anndata.AnnData:
     """Open annotated data in place, as a lazy `anndata.AnnData`.
 
     X, layers, raw and every other matrix are Dask arrays of `Matrix.to_dask`, whose tasks read the
@@ -40,18 +43,21 @@ def read_anndata(path: Path, *, chunks: Any = None) -> anndata.AnnData:
     >>> adata[adata.obs["cell_type"] == "B"].to_memory()
 
     Args:
-        path: a collection of `write_anndata`; or a file of anndata (.h5ad), of any version since
-            0.7, or a folder of anndata's Zarr.
+        path: a collection of `write_anndata`, which may be far away; or a file of anndata (.h5ad),
+            of any version since 0.7, or a folder of anndata's Zarr.
         chunks: of X and of what has its rows, as `Matrix.to_dask` takes them; if not given, whole
             tiles of about 64 MiB.
+        fs, store, cache: as of `open`, of a collection far away.
 
     Raises:
         ImportError: anndata or h5py, or zarr for a folder, is not installed.
         NotRecognisedError: there is no annotated data.
     """
     name = file_name(path)
-    if is_collection(name):
-        return _of_collection(Collection(name), chunks)
+    if (found := find_collection(name, fs=fs, store=store, cache=cache)) is not None:
+        return _of_collection(found, chunks)
+    if fs is not None or store is not None:
+        raise NotRecognisedError(f"{name}: there is no collection (.dds, or one .zip of it) there")
     with _group_of(name) as group:
         if group.attrs.get("encoding-type") == "anndata":
             return _assembled(group, _Elements(name, group, chunks))

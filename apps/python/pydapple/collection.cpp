@@ -35,19 +35,29 @@ Axes to_axes(const dapple::MemberAxes& axes) {
 
 void bind_collection(nb::module_& m) {
   m.def("find_member", &dapple::find_member);
-  m.def("list_members", &dapple::list_members);
-  m.def("list_json_members", &dapple::list_json_members);
-  m.def("axes_of_member", [](const fs::path& path, const std::string& member) {
-    return to_axes(dapple::axes_of_member(path, member));
-  });
-  m.def("require_fit", [](const fs::path& path, const std::string& member, std::uint64_t rows,
-                          std::uint64_t cols, const AxisName& of_rows, const AxisName& of_cols) {
+  nb::class_<dapple::Collection>(m, "Collection")
+      .def_prop_ro("members", &dapple::Collection::members)
+      .def_prop_ro("json_members", &dapple::Collection::json_members)
+      .def("json",
+           [](const dapple::Collection& self, const std::string& member) {
+             const std::string text = self.json(member);
+             return nb::bytes(text.data(), text.size());
+           })
+      .def("axes_of", [](const dapple::Collection& self,
+                         const std::string& member) { return to_axes(self.axes_of(member)); })
+      .def("require_fit",
+           [](const dapple::Collection& self, const std::string& member, std::uint64_t rows,
+              std::uint64_t cols, const AxisName& of_rows, const AxisName& of_cols) {
+             const WithoutGil release;
+             self.require_fit(member, rows, cols, {of_rows.value_or(""), of_cols.value_or("")});
+           })
+      .def("require_axes", [](const dapple::Collection& self) {
+        const WithoutGil release;
+        self.require_axes();
+      });
+  m.def("find_collection", [](const fs::path& path, const dapple::OpenOptions& options) {
     const WithoutGil release;
-    dapple::require_fit(path, member, rows, cols, {of_rows.value_or(""), of_cols.value_or("")});
-  });
-  m.def("require_axes", [](const fs::path& path) {
-    const WithoutGil release;
-    dapple::require_axes(path);
+    return dapple::Collection::find(path, options);
   });
   m.def("pack_collection", [](const fs::path& folder, const fs::path& file, bool overwrite) {
     const WithoutGil release;

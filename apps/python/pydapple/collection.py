@@ -7,25 +7,22 @@ import os
 from collections.abc import Iterator, Mapping, MutableMapping
 from functools import wraps
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import unquote
 
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _core, files, temporary, ten_x
+from . import _core, files, remote, temporary, ten_x
 from .arguments import told
 from .attributes import of_json, to_json
 from .errors import AbsentError, InvalidArgumentError, UnsupportedError
 from .frame import Frame
-from .identity import file_name
+from .identity import file_name, open_options
 from .matrix import Matrix
 from .names import Names
 from .reports import Path
 from .write import write
-
-if TYPE_CHECKING:
-    from zipfile import ZipFile
 
 ENDING = ".dds"
 DECLARED = "collection.json"
@@ -82,6 +79,25 @@ def is_collection(path: Path) -> bool:
     return head.startswith(b"PK\3\4") and head[30:] == DECLARED.encode()
 
 
+def find(path: Path, *, fs: Any = None, store: Any = None, cache: Path = "") -> Collection | None:
+    """The collection that this is, if it is one; where it may be, as of `pydapple.open`."""
+    where = {"fs": fs, "store": store, "cache": cache}
+    name = file_name(path)
+    if remote.objects_of(name, fs, store) is None and not remote.is_address(name):
+        return Collection(name) if is_collection(remote.local_path(name, fs)) else None
+    plain = remote.shown(name).rstrip("/")
+    found = _found(name, where) if plain.endswith((ENDING, ".zip")) else None
+    return None if found is None else Collection(name, **where, _found=found)
+
+
+def _found(name: str, where: dict[str, Any]) -> _core.Collection | None:
+    options = open_options({"cache": file_name(where["cache"])} if where["cache"] else {})
+    far_away = remote.objects_of(name, where["fs"], where["store"])
+    if far_away is not None:
+        return _core.find_far_collection(*far_away, options)
+    return _core.find_collection(remote.local_path(name, where["fs"]), options)
+
+
 @told
 class Collection(MutableMapping[str, Any]):
     """Matrices and frames by name, as `pydapple.open` gives what is in a folder ending in .dds.
@@ -89,39 +105,56 @@ class Collection(MutableMapping[str, Any]):
     ``c["X"]`` opens a member, ``c["X"] = data`` replaces it, whole or not at all; who has the old
     one open goes on reading that. Members called ``uns``, or ``uns/...``, are JSON. `axes` tells
     which members share rows or columns; what does not fit them is refused. One that is packed into
-    a single file is only read.
+    a single file, or far away, is only read, and has the members that it had when it was opened.
     """
 
-    def __init__(self, path: Path) -> None:
-        self.path = file_name(path)
-        self._zip = os.path.isfile(self.path)
+    def __init__(
+        self,
+        path: Path,
+        *,
+        fs: Any = None,
+        store: Any = None,
+        cache: Path = "",
+        _found: _core.Collection | None = None,
+    ) -> None:
+        name = file_name(path)
+        far = remote.is_address(name) or remote.objects_of(name, fs, store) is not None
+        self._where: dict[str, Any] = {"fs": fs, "store": store, "cache": cache} if far else {}
+        self.path = name if far else remote.local_path(name, fs)
+        self._is_folder = not far and os.path.isdir(self.path)
+        self._kept = _found
         self._opened: dict[str, tuple[Any, Matrix | Frame]] = {}
-        _core.require_axes(self.path)
+        self._files().require_axes()
 
-    def _has(self, file: str) -> bool:
-        if not self._zip:
-            return os.path.exists(os.path.join(self.path, *file.split("/")))
-        with self._archive() as archive:
-            return file in archive.namelist()
+    def __reduce__(self) -> Any:
+        return _reopened, (self.path, self._where)
 
-    def _archive(self) -> ZipFile:
-        """What a collection in one file is read with, besides its matrices and frames."""
-        from zipfile import ZipFile
+    def _files(self) -> _core.Collection:
+        """What there is; of a folder, now."""
+        if self._kept is not None:
+            return self._kept
+        found = _found(self.path, {"fs": None, "store": None, "cache": ""} | self._where)
+        if found is None:
+            raise InvalidArgumentError(
+                f"{self._shown}: it is no collection: those are folders ending in .dds, or one ZIP "
+                "file of one"
+            )
+        if not self._is_folder:
+            self._kept = found
+        return found
 
-        return ZipFile(self.path)
+    @property
+    def _shown(self) -> str:
+        return remote.shown(self.path) if remote.is_far(self.path) else self.path
 
-    def _read_json(self, file: str) -> Mapping[str, Any]:
-        try:
-            if self._zip:
-                with self._archive() as archive:
-                    return of_json(archive.read(file).decode())
-            with open(os.path.join(self.path, *file.split("/")), encoding="utf-8") as text:
-                return of_json(text.read())
-        except (ValueError, TypeError) as error:
-            raise InvalidArgumentError(f"{self.path}: {file} is no JSON object: {error}") from error
+    def _has(self, name: str, ending: str) -> bool:
+        if self._is_folder:
+            return os.path.exists(os.path.join(self.path, *name.split("/")) + ending)
+        files = self._files()
+        return name in (files.members if ending == _OBJECT else files.json_members)
 
     def _stamp(self, name: str) -> Any:
-        if self._zip:
+        if not self._is_folder:
             return None
         try:
             status = os.stat(self._file(name))
@@ -134,26 +167,39 @@ class Collection(MutableMapping[str, Any]):
 
     def _absent(self, name: str) -> AbsentError:
         shown = ", ".join(list(self)[:20]) or "none"
-        return AbsentError(f"{self.path} has no member {name!r}; there are {shown}")
+        return AbsentError(f"{self._shown} has no member {name!r}; there are {shown}")
 
     def __getitem__(self, name: str) -> Any:
         """A member: a `Matrix` or `Frame`, or the JSON of ``uns`` as a mapping."""
         name = checked_name(name)
-        if self._has(name + _JSON) and name != DECLARED[: -len(_JSON)]:
-            return self._read_json(name + _JSON)
-        if not self._has(name + _OBJECT):
+        if name != DECLARED[: -len(_JSON)] and self._has(name, _JSON):
+            return self._json(self._files().json(name), name + _JSON)
+        if not self._has(name, _OBJECT):
             raise self._absent(name)
         stamp = self._stamp(name)
         kept = self._opened.get(name)
         if kept is None or kept[0] != stamp or kept[1].closed:
-            made = files.open(self.path, array=name) if self._zip else files.open(self._file(name))
+            made = (
+                files.open(self._file(name))
+                if self._is_folder
+                else files.open(self.path, array=name, **self._where)
+            )
             if isinstance(made, Matrix):
                 made._given_names = _NamesOfAxes(self, self._axes_of(name))
             kept = self._opened[name] = (stamp, made)
         return kept[1]
 
+    def _json(self, text: bytes, file: str) -> Mapping[str, Any]:
+        try:
+            return of_json(text.decode())
+        except (ValueError, TypeError) as error:
+            raise InvalidArgumentError(
+                f"{self._shown}: {file} is no JSON object: {error}"
+            ) from error
+
     def __iter__(self) -> Iterator[str]:
-        return iter(sorted(self._objects() + _core.list_json_members(self.path)))
+        files = self._files()
+        return iter(sorted(files.members + files.json_members))
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
@@ -184,7 +230,7 @@ class Collection(MutableMapping[str, Any]):
         def make(path: str) -> None:
             write(path, data, overwrite=True, **options)
             with files.open(path) as made:
-                _core.require_fit(self.path, name, *made.shape, *wanted)
+                self._files().require_fit(name, *made.shape, *wanted)
 
         self._publish(name + _OBJECT, make)
         if axes is not None and tuple(wanted) != self._axes_of(name):
@@ -212,8 +258,10 @@ class Collection(MutableMapping[str, Any]):
             os.replace(made, path)
 
     def require_folder(self) -> None:
-        """Raises UnsupportedError where it is packed into one file."""
-        if self._zip:
+        """Raises UnsupportedError where it is packed into one file, or far away."""
+        if self._where:
+            raise UnsupportedError(f"{self._shown} is far away, and is only read")
+        if not self._is_folder:
             raise UnsupportedError(
                 f"{self.path} is packed into one file, and is only read: unpack_collection makes a "
                 "folder of it"
@@ -222,17 +270,20 @@ class Collection(MutableMapping[str, Any]):
     @property
     def axes(self) -> Mapping[str, Axes]:
         """Of each matrix and frame the axes of its rows and columns; None is one of its own."""
-        return MappingProxyType({name: self._axes_of(name) for name in self._objects()})
-
-    def _objects(self) -> list[str]:
-        return _core.list_members(self.path)
+        files = self._files()
+        return MappingProxyType({name: files.axes_of(name) for name in files.members})
 
     def _axes_of(self, name: str) -> Axes:
-        return _core.axes_of_member(self.path, name)
+        return self._files().axes_of(name)
 
     def declare(self, axes: Mapping[str, Axes]) -> None:
         """Note which axes members have, besides those that their names tell."""
-        declared = self._read_json(DECLARED).get("axes", {}) if self._has(DECLARED) else {}
+        self.require_folder()
+        declared = {}
+        path = os.path.join(self.path, DECLARED)
+        if os.path.exists(path):
+            with open(path, "rb") as file:
+                declared = dict(self._json(file.read(), DECLARED).get("axes", {}))
         for name, pair in axes.items():
             declared[checked_name(name)] = _checked_axes(name, pair)
         text = json.dumps({"version": 1, "axes": declared})
@@ -262,7 +313,7 @@ class Collection(MutableMapping[str, Any]):
         self.close()
 
     def __repr__(self) -> str:
-        lines = [f"<pydapple.Collection {self.path!r}>"]
+        lines = [f"<pydapple.Collection {self._shown!r}>"]
         width = max((len(name) for name in self), default=0)
         for name in self:
             member = self[name]
@@ -318,11 +369,15 @@ def _checked_axes(name: str, axes: Any) -> list[str | None]:
     return list(axes)
 
 
+def _reopened(path: str, where: dict[str, Any]) -> Collection:
+    return Collection(path, **where)
+
+
 @wraps(files.open)
 def open_any(path: Path, **options: Any) -> Matrix | Frame | Collection:
     """What `pydapple.open` is."""
-    if not options and is_collection(path):
-        return Collection(path)
+    if options.keys() <= {"fs", "store", "cache"} and (found := find(path, **options)) is not None:
+        return found
     if not options.keys() & {"fs", "store"} and ten_x.is_folder(path):
         return ten_x.open_folder(path, **options)
     return files.open(path, **options)

@@ -99,9 +99,9 @@ def open(
 
     Returns:
         A `Matrix`, or a `Frame` where columns have labels and types of their own; a `Collection`
-        where the path is a folder whose name ends in .dds, or one ZIP file of it, and no option is
-        given. A folder of 10x Genomics (matrix.mtx, barcodes.tsv, features.tsv) is a `Matrix` of
-        genes x barcodes with these names.
+        where the path is a folder whose name ends in .dds, or one ZIP file of it, and no option but
+        fs, store and cache is given. A folder of 10x Genomics (matrix.mtx, barcodes.tsv,
+        features.tsv) is a `Matrix` of genes x barcodes with these names.
 
     Raises:
         FileNotFoundError, PermissionError, OSError: the system refused.

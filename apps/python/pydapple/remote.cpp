@@ -1,15 +1,18 @@
 // Objects whose bytes Python reads in ranges: remote.py has the stores and their readers.
 #include <cstring>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include "at_work.h"
 #include "core.h"
+#include "dapple/collection.h"
 #include "dapple/range_reader.h"
 
 namespace pydapple {
@@ -103,8 +106,18 @@ nb::object open_far(nb::object store, const std::string& name, const dapple::Ope
   return to_handle(std::move(opened), true);
 }
 
+std::optional<dapple::Collection> find_far_collection(nb::object store, const std::string& name,
+                                                      const dapple::OpenOptions& options) {
+  auto objects = std::make_shared<const PythonStore>(std::move(store));
+  const WithoutGil release;
+  return dapple::Collection::find(std::move(objects), name, options);
+}
+
 }  // namespace
 
-void bind_remote(nb::module_& m) { m.def("open_far", &open_far); }
+void bind_remote(nb::module_& m) {
+  m.def("open_far", &open_far);
+  m.def("find_far_collection", &find_far_collection);
+}
 
 }  // namespace pydapple
