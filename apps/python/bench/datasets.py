@@ -1,6 +1,6 @@
 """Data sets: opening, committing and appending, in processor time and on the clock.
 
-    datasets.py [FOLDER [PART...]]        default: a temporary one, all parts; about 12 GB
+    datasets.py [FOLDER [PART...]]        default: a temporary one, all parts; about 25 GB
 
 Each line says what it stands for; every answer is checked. Zarr, Parquet, Lance, LMDB and TileDB
 do the same beside it where they are installed: a shard, a file or a fragment for a part. Two workers of Dask
@@ -10,12 +10,14 @@ write 4 GB beside two `dd`, Zarr and Parquet, everything synced.
 import contextlib
 import importlib.metadata
 import os
+import pickle
 import resource
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
+import tracemalloc
 
 import numpy as np
 import pydapple as dp
@@ -77,18 +79,50 @@ def many_parts(folder):
 
 
 def appending(folder):
-    """1,000 rows below 1 GB in ten parts."""
+    """1,000 rows below 1 GB in ten parts, and below 10 GB in a hundred."""
     block = np.random.default_rng(2).random((100_000, 128))
-    for _ in range(10):
-        dp.dataset.append(folder, block, sync=False)
     rows = block[:1_000]
-    say(
-        "append of 1,000 rows of 128 to 1 GB, not synced",
-        seconds(lambda: dp.dataset.append(folder, rows, sync=False)),
-        "20 ms",
-    )
+    for gigabytes in (1, 10):
+        for _ in range(10 if gigabytes == 1 else 90):
+            dp.dataset.append(folder, block, sync=False)
+        say(
+            f"append of 1,000 rows of 128 to {gigabytes} GB, not synced",
+            seconds(lambda: dp.dataset.append(folder, rows, sync=False)),
+            "20 ms",
+        )
+        m = dp.open(folder)
+        assert np.array_equal(m[-1_000:], rows)
+
+
+def graph(folder):
+    """What Dask gets of 10^6 tiles in 10^4 parts: a task for each tile."""
+    rows, cols = 10 * TILE, 10 * TILE
+    block = np.random.default_rng(4).random((rows, cols))
+    places = [(r * rows, c * cols) for r in range(100) for c in range(100)]
+    parts = [
+        dp.dataset.write_part(folder, block + i, at=at, tile=(TILE, TILE), sync=False)
+        for i, at in enumerate(places)
+    ]
+    dp.dataset.commit(folder, parts, sync=False)
     m = dp.open(folder)
-    assert np.array_equal(m[-1_000:], rows)
+    m.to_dask()  # imports
+    tracemalloc.start()
+    chunked = m.to_dask(chunks=(TILE, TILE))
+    held = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert chunked.npartitions == 10**6
+    say(
+        f"graph of 10^6 tiles in 10^4 parts, {held / 2**20:.1f} MiB",
+        seconds(lambda: m.to_dask(chunks=(TILE, TILE))),
+        "1 s, 50 MiB",
+    )
+    sent = len(pickle.dumps(chunked))
+    last = chunked[-TILE:, -TILE:]
+    say(
+        f"its last tile by Dask; the array is sent as {sent / 2**10:.0f} KiB",
+        seconds(lambda: last.compute(scheduler="sync")),
+    )
+    assert np.array_equal(last.compute(scheduler="sync"), (block + len(places) - 1)[-TILE:, -TILE:])
 
 
 class Zarr:
@@ -396,6 +430,7 @@ def main():
     parts = {
         "many": lambda: many_parts(os.path.join(home, "many")),
         "appending": lambda: appending(os.path.join(home, "grows")),
+        "graph": lambda: graph(os.path.join(home, "graph")),
         "workers": lambda: workers(home),
         "peers": lambda: peers(home),
     }
