@@ -23,14 +23,6 @@ std::string stem_of(std::string path) {
   return std::filesystem::path(path).stem().string();
 }
 
-/// The members of a collection, by their names in a group that is called as it is.
-void add_members(const std::string& group, const Collection& collection,
-                 std::vector<std::pair<std::string, serve::ZarrTree::Object>>& objects) {
-  for (const std::string& member : collection.members()) {
-    objects.emplace_back(group + '/' + member, collection.open(member));
-  }
-}
-
 serve::ZarrTree open_tree(const std::vector<std::string>& paths, const OpenOptions& options,
                           const Console& console) {
   std::vector<std::pair<std::string, serve::ZarrTree::Object>> objects;
@@ -39,14 +31,17 @@ serve::ZarrTree open_tree(const std::vector<std::string>& paths, const OpenOptio
     if (input.is_stream()) {
       throw UsageError("serve takes files that have names, not '" + printable(path) + "'");
     }
-    const std::string name = stem_of(input.name());
-    if (const auto collection =
-            options.array.empty() ? Collection::find(path, options) : std::optional<Collection>()) {
-      add_members(name, *collection, objects);
+    const std::string name = paths.size() == 1 ? "" : stem_of(input.name());
+    std::optional<Collection> collection;
+    if (options.array.empty()) collection = Collection::find(path, options);
+    if (!collection) {
+      objects.emplace_back(name, open_input(input, console));
+      say_note(input, base(objects.back().second), console);
       continue;
     }
-    objects.emplace_back(name, open_input(input, console));
-    say_note(input, base(objects.back().second), console);
+    for (const std::string& member : collection->members()) {
+      objects.emplace_back(name.empty() ? member : name + '/' + member, collection->open(member));
+    }
   }
   return serve::ZarrTree(std::move(objects));
 }
@@ -90,9 +85,9 @@ const Verb kServeVerb = {
     "files as a Zarr hierarchy, over HTTP",
     "Prints an address and serves what the files hold as Zarr, version 3, until it is\n"
     "interrupted: to programs on this machine, and only to those that have the address.\n"
-    "One matrix is the array 'data', a frame a group of its columns; several files are\n"
-    "arrays and groups by their names, a collection the group of its members. Chunks are\n"
-    "decoded when somebody asks for them.\n",
+    "One matrix is the array 'data', a frame a group of its columns, a collection one of its\n"
+    "members; several files are arrays and groups by their names. Chunks are decoded when\n"
+    "somebody asks for them.\n",
     "  dapple serve ratings.dbdf\n"
     "  dapple serve X.dbdf obs.csv --port 8080\n"
     "  dapple serve pbmc.dds\n",

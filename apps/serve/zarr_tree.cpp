@@ -175,7 +175,7 @@ std::optional<std::vector<std::uint64_t>> parse_place(std::string_view text) {
 
 ZarrTree::ZarrTree(std::vector<std::pair<std::string, Object>> objects) {
   Json attributes = Json::object();
-  const bool single = objects.size() == 1 && objects[0].first.find('/') == std::string::npos;
+  const bool single = objects.size() == 1 && objects[0].first.empty();
   if (single && std::holds_alternative<Matrix>(objects[0].second)) {
     add_matrix("data", std::get<Matrix>(objects[0].second));
   } else if (single) {

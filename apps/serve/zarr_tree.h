@@ -33,9 +33,9 @@ struct ChunkedArray {
 class ZarrTree {
  public:
   using Object = std::variant<Matrix, Frame>;
-  /// One object is the array "data", or the columns of a frame; several are arrays and groups by
-  /// their names, in which slashes make groups. Throws invalid_argument for a name that is there
-  /// twice, and for one in a matrix.
+  /// One object without a name is the array "data", or the columns of a frame; others are arrays
+  /// and groups by their names, in which slashes make groups. Throws invalid_argument for a name
+  /// that is there twice, and for one in a matrix.
   explicit ZarrTree(std::vector<std::pair<std::string, Object>> objects);
 
   /// The value of a key; nothing when there is none. Throws what reading throws.

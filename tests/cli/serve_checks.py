@@ -52,13 +52,16 @@ def check_serve_collection(dapple):
         (dapple.folder / f"served.dds/{name}").parent.mkdir(parents=True, exist_ok=True)
         assert dapple.run("convert", "plain.csv", f"served.dds/{name}.dbdf").returncode == 0
     assert dapple.run("collection", "pack", "served.dds", "served.zip").returncode == 0
-    for path in ("served.dds", "served.dds/", "served.zip"):
-        with serving(dapple, path) as address:
+    for paths in (["served.dds"], ["served.dds/"], ["served.zip"], ["served.zip", "plain.csv"]):
+        with serving(dapple, *paths) as address:
             nodes = json.loads(ask(address + "/zarr.json")[2])["consolidated_metadata"]["metadata"]
-            assert sorted(nodes) == ["served", "served/X", "served/layers", "served/layers/counts"], nodes
-            assert nodes["served/layers"]["node_type"] == "group"
-            assert json.loads(ask(address + "/served/layers/zarr.json")[2]) == nodes["served/layers"]
-            assert len(ask(address + "/served/layers/counts/c/0/0")[2]) in (6, 48)
+            group = "" if len(paths) == 1 else "served/"
+            wanted = [group + name for name in ("X", "layers", "layers/counts")]
+            assert sorted(nodes) == (wanted if not group else ["plain", "served", *wanted]), nodes
+            assert nodes[group + "layers"]["node_type"] == "group"
+            assert json.loads(ask(f"{address}/{group}layers/zarr.json")[2]) == nodes[group + "layers"]
+            counts = nodes[group + "layers/counts"]
+            assert len(ask(f"{address}/{group}layers/counts/c/0/0")[2]) == 6 * {"uint8": 1, "int64": 8}[counts["data_type"]]
     with serving(dapple, "served.dds/X") as address:
         assert ask(address + "/data/zarr.json")[0] == 200
 

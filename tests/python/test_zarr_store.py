@@ -282,3 +282,12 @@ def test_dask_reads_the_store_from_processes(make):
     m = make(cells((300, 200), "i8", density=0.05), kind="csr", tile=(40, 200))
     array = da.from_zarr(dp.zarr_store(m), "data")
     assert array.sum(axis=0).compute(scheduler="processes", num_workers=2).tolist() == m[:].sum(axis=0).tolist()
+
+
+def test_a_collection_is_a_group_of_its_matrices_and_frames(tmp_path):
+    c = dp.write_collection(tmp_path / "c.dds", {"X": np.eye(3), "obs": {"n": [1, 2, 3]}, "layers/a": np.ones((3, 3)), "uns": {"k": 1}})
+    for source in (c, c.path, dp.pack_collection(c.path, tmp_path / "c.zip")):
+        group = zarr.open_group(dp.zarr_store(source), mode="r")
+        assert sorted(group) == ["X", "layers", "obs"]
+        assert group["X"][:].tolist() == np.eye(3).tolist() and group["layers/a"][1, 1] == 1
+        assert group["obs/n"][:].tolist() == [1, 2, 3]

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from . import files
 from .absent import Absent
 from .arguments import told
+from .collection import Collection, open_any
 from .errors import InvalidArgumentError
-from .files import open
 from .frame import Frame
 from .matrix import Matrix
 from .reports import Path
@@ -43,7 +44,8 @@ def zarr_store(
 
     Args:
         source: a path, a `Matrix` or `Frame`, or a mapping of names to them, which are put in one
-            group: a matrix as an array of that name, a frame as a group; slashes make groups.
+            group: a matrix as an array of that name, a frame as a group; slashes make groups. A
+            collection is the mapping of its matrices and frames.
         chunks: rows and columns of a chunk, of a frame its rows; if not given, whole tiles of a
             quarter of a mebibyte or more.
         absent: as of `Matrix.read`: whether cells that no block covers are an error, or zero.
@@ -54,6 +56,10 @@ def zarr_store(
     """
     from .zarr_adapter import DappleStore
 
+    if not isinstance(source, (Mapping, Matrix, Frame)):
+        source, options = open_any(source, **options), {}
+    if isinstance(source, Collection):
+        source = {name: source[name] for name in source.axes}
     if isinstance(source, Mapping):
         if not source:
             raise InvalidArgumentError("an empty mapping makes no store")
@@ -68,4 +74,4 @@ def _opened(source: Source, options: dict[str, Any]) -> Matrix | Frame:
         if options:
             raise InvalidArgumentError(f"it is open already, without {', '.join(options)}")
         return source
-    return open(source, **options)
+    return files.open(source, **options)
