@@ -63,6 +63,10 @@ class CollectionFiles {
 
   const std::string& path() const noexcept { return path_; }
   bool is_archive() const noexcept { return archive_ != nullptr; }
+  /// True when each member that is opened is waited for, so that many are best opened at once.
+  bool fetches() const noexcept {
+    return store_ != nullptr || (is_archive() && archive_->fetches());
+  }
   /// Names of members and of JSON, with their endings, in order; a data set is one, too.
   const std::vector<std::string>& names() const noexcept { return names_; }
   /// Those of names() that end so, without the ending, and without the declaration.

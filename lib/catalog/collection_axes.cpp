@@ -2,9 +2,11 @@
 #include <map>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "dapple/frame.h"
 #include "dapple/matrix.h"
+#include "lib/base/at_once.h"
 #include "lib/base/bytes.h"
 #include "lib/base/json.h"
 #include "lib/catalog/collection.h"
@@ -100,13 +102,29 @@ class Extents {
 /// What the members tell, but one of them.
 Extents extents_of(const CollectionFiles& files, const Declared& declared,
                    const std::string& without) {
+  std::vector<std::string> members = files.members(detail::kMemberEnding);
+  std::erase_if(members, [&](const std::string& member) {
+    return member == without || axes_in(declared, member) == MemberAxes{};
+  });
+  struct Shape {
+    std::uint64_t rows = 0, cols = 0;
+  };
+  std::vector<Shape> shapes(members.size());
+  const auto look = [&](std::uint64_t i) {
+    shapes[i] = std::visit(
+        [](const auto& object) {
+          return Shape{object.rows(), object.cols()};
+        },
+        files.open_object(members[i]));
+  };
+  if (files.fetches()) {
+    detail::at_once(members.size(), look);
+  } else {
+    for (std::size_t i = 0; i < members.size(); ++i) look(i);
+  }
   Extents extents;
-  for (const std::string& member : files.members(detail::kMemberEnding)) {
-    const MemberAxes axes = axes_in(declared, member);
-    if (member == without || axes == MemberAxes{}) continue;
-    std::visit(
-        [&](const auto& object) { extents.add(files, member, object.rows(), object.cols(), axes); },
-        files.open_object(member));
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    extents.add(files, members[i], shapes[i].rows, shapes[i].cols, axes_in(declared, members[i]));
   }
   return extents;
 }

@@ -94,6 +94,28 @@ def test_all_members_come_back(far):
         assert "secret" not in repr(c)
 
 
+def test_members_go_to_other_threads_and_processes_by_themselves(far):
+    path, where = far
+    c = dp.open(path, **where)
+    members = {name: c[name] for name in ("X", "layers/counts")}
+    members |= {name: pickle.loads(pickle.dumps(m)) for name, m in members.items()}
+    np.testing.assert_array_equal(members["X"][:], X.toarray())
+    np.testing.assert_array_equal(members["layers/counts"].to_dask().sum(0).compute(), 2 * X.toarray().sum(0))
+
+
+def test_a_member_that_is_a_data_set(files):
+    fs = fsspec.filesystem("memory")
+    (files / "c.dds/layers/set.dbdf").mkdir()
+    for k in range(3):
+        dp.dataset.append(str(files / "c.dds/layers/set.dbdf"), np.full((10, 8), k), sync=False)
+    for file in files.rglob("*"):
+        if file.is_file():
+            fs.pipe(f"/sets-{files.name}/{file.relative_to(files)}", file.read_bytes())
+    c = dp.open(f"/sets-{files.name}/c.dds", fs=fs)
+    np.testing.assert_array_equal(c["layers/set"][:], np.repeat([[0], [1], [2]], 10, 0) * np.ones(8))
+    assert c["layers/set"].path.endswith("/layers/set.dbdf/dataset-3")
+
+
 def test_it_is_only_read(far):
     path, where = far
     c = dp.open(path, **where)
@@ -116,6 +138,7 @@ def test_it_goes_to_other_processes(files):
     c = dp.open("c.dds", store=obstore.store.LocalStore(str(files)))
     again = pickle.loads(pickle.dumps(c))
     np.testing.assert_array_equal(again["layers/counts"][:], 2 * X.toarray())
+    assert c["X"].path == "c.dds/X.dbdf"
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(dp.open(files / "c.dds")))["X"][:], X.toarray())
 
 

@@ -38,6 +38,14 @@ void bind_collection(nb::module_& m) {
   nb::class_<dapple::Collection>(m, "Collection")
       .def_prop_ro("members", &dapple::Collection::members)
       .def_prop_ro("json_members", &dapple::Collection::json_members)
+      .def("open",
+           [](const dapple::Collection& self, const std::string& member) {
+             auto opened = [&] {
+               const WithoutGil release;
+               return self.open(member);
+             }();
+             return to_handle(std::move(opened), true);
+           })
       .def("json",
            [](const dapple::Collection& self, const std::string& member) {
              const std::string text = self.json(member);

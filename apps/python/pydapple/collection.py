@@ -81,21 +81,49 @@ def is_collection(path: Path) -> bool:
 
 def find(path: Path, *, fs: Any = None, store: Any = None, cache: Path = "") -> Collection | None:
     """The collection that this is, if it is one; where it may be, as of `pydapple.open`."""
-    where = {"fs": fs, "store": store, "cache": cache}
-    name = file_name(path)
-    if remote.objects_of(name, fs, store) is None and not remote.is_address(name):
-        return Collection(name) if is_collection(remote.local_path(name, fs)) else None
-    plain = remote.shown(name).rstrip("/")
-    found = _found(name, where) if plain.endswith((ENDING, ".zip")) else None
-    return None if found is None else Collection(name, **where, _found=found)
+    there = _There(file_name(path), fs, store, cache)
+    if not there.far:
+        return Collection(there.path) if is_collection(there.path) else None
+    may_be = remote.shown(there.path).rstrip("/").endswith((ENDING, ".zip"))
+    found = there.find() if may_be else None
+    return None if found is None else Collection(path, _found=(there, found))
 
 
-def _found(name: str, where: dict[str, Any]) -> _core.Collection | None:
-    options = open_options({"cache": file_name(where["cache"])} if where["cache"] else {})
-    far_away = remote.objects_of(name, where["fs"], where["store"])
-    if far_away is not None:
-        return _core.find_far_collection(*far_away, options)
-    return _core.find_collection(remote.local_path(name, where["fs"]), options)
+class _There:
+    """Where a collection is."""
+
+    def __init__(self, path: str, fs: Any, store: Any, cache: Path) -> None:
+        self.objects = remote.objects_of(path, fs, store)
+        self.far = self.objects is not None or remote.is_address(path)
+        self.path = path if self.far else remote.local_path(path, fs)
+        self.where = {"fs": fs, "store": store} if self.objects is not None else {}
+        self.options = {"cache": file_name(cache)} if cache else {}
+
+    @property
+    def shown(self) -> str:
+        """The path, without what may be secret."""
+        return remote.shown(self.path) if remote.is_far(self.path) else self.path
+
+    def find(self) -> _core.Collection | None:
+        """What there is now; None where there is no collection."""
+        if self.objects is not None:
+            return _core.find_far_collection(*self.objects, open_options(self.options))
+        return _core.find_collection(self.path, open_options(self.options))
+
+    def member(self, found: _core.Collection, name: str) -> Matrix | Frame:
+        """A member of what is far away."""
+        handle = found.open(name)
+        options = self.options | {"array": name}
+        if self.objects is None:
+            return files.far_object(handle, self.path, options, None, {})
+        objects, inside = self.objects
+        folder = inside.rstrip("/")
+        for file, reader in reversed(objects.opened):  # one of its own, or a state of a data set
+            if file.startswith(f"{folder}/{name}{_OBJECT}"):
+                path = self.path.rstrip("/") + file[len(folder) :]
+                return files.far_object(handle, path, self.options, reader.version, self.where)
+        version = objects.opened[0][1].version
+        return files.far_object(handle, self.path, options, version, self.where)
 
 
 @told
@@ -115,37 +143,34 @@ class Collection(MutableMapping[str, Any]):
         fs: Any = None,
         store: Any = None,
         cache: Path = "",
-        _found: _core.Collection | None = None,
+        _found: tuple[_There, _core.Collection] | None = None,
     ) -> None:
-        name = file_name(path)
-        far = remote.is_address(name) or remote.objects_of(name, fs, store) is not None
-        self._where: dict[str, Any] = {"fs": fs, "store": store, "cache": cache} if far else {}
-        self.path = name if far else remote.local_path(name, fs)
-        self._is_folder = not far and os.path.isdir(self.path)
-        self._kept = _found
+        self._kept: _core.Collection | None = None
+        if _found is None:
+            self._there = _There(file_name(path), fs, store, cache)
+        else:
+            self._there, self._kept = _found
+        self.path = self._there.path
+        self._is_folder = not self._there.far and os.path.isdir(self.path)
         self._opened: dict[str, tuple[Any, Matrix | Frame]] = {}
         self._files().require_axes()
 
     def __reduce__(self) -> Any:
-        return _reopened, (self.path, self._where)
+        return _reopened, (self.path, self._there.where | self._there.options)
 
     def _files(self) -> _core.Collection:
         """What there is; of a folder, now."""
         if self._kept is not None:
             return self._kept
-        found = _found(self.path, {"fs": None, "store": None, "cache": ""} | self._where)
+        found = self._there.find()
         if found is None:
             raise InvalidArgumentError(
-                f"{self._shown}: it is no collection: those are folders ending in .dds, or one ZIP "
-                "file of one"
+                f"{self._there.shown}: it is no collection: those are folders ending in .dds, or "
+                "one ZIP file of one"
             )
         if not self._is_folder:
             self._kept = found
         return found
-
-    @property
-    def _shown(self) -> str:
-        return remote.shown(self.path) if remote.is_far(self.path) else self.path
 
     def _has(self, name: str, ending: str) -> bool:
         if self._is_folder:
@@ -167,7 +192,7 @@ class Collection(MutableMapping[str, Any]):
 
     def _absent(self, name: str) -> AbsentError:
         shown = ", ".join(list(self)[:20]) or "none"
-        return AbsentError(f"{self._shown} has no member {name!r}; there are {shown}")
+        return AbsentError(f"{self._there.shown} has no member {name!r}; there are {shown}")
 
     def __getitem__(self, name: str) -> Any:
         """A member: a `Matrix` or `Frame`, or the JSON of ``uns`` as a mapping."""
@@ -179,22 +204,25 @@ class Collection(MutableMapping[str, Any]):
         stamp = self._stamp(name)
         kept = self._opened.get(name)
         if kept is None or kept[0] != stamp or kept[1].closed:
-            made = (
-                files.open(self._file(name))
-                if self._is_folder
-                else files.open(self.path, array=name, **self._where)
-            )
+            made = self._open(name)
             if isinstance(made, Matrix):
                 made._given_names = _NamesOfAxes(self, self._axes_of(name))
             kept = self._opened[name] = (stamp, made)
         return kept[1]
+
+    def _open(self, name: str) -> Matrix | Frame:
+        if self._there.far:
+            return self._there.member(self._files(), name)
+        return (
+            files.open(self._file(name)) if self._is_folder else files.open(self.path, array=name)
+        )
 
     def _json(self, text: bytes, file: str) -> Mapping[str, Any]:
         try:
             return of_json(text.decode())
         except (ValueError, TypeError) as error:
             raise InvalidArgumentError(
-                f"{self._shown}: {file} is no JSON object: {error}"
+                f"{self._there.shown}: {file} is no JSON object: {error}"
             ) from error
 
     def __iter__(self) -> Iterator[str]:
@@ -259,8 +287,8 @@ class Collection(MutableMapping[str, Any]):
 
     def require_folder(self) -> None:
         """Raises UnsupportedError where it is packed into one file, or far away."""
-        if self._where:
-            raise UnsupportedError(f"{self._shown} is far away, and is only read")
+        if self._there.far:
+            raise UnsupportedError(f"{self._there.shown} is far away, and is only read")
         if not self._is_folder:
             raise UnsupportedError(
                 f"{self.path} is packed into one file, and is only read: unpack_collection makes a "
@@ -313,7 +341,7 @@ class Collection(MutableMapping[str, Any]):
         self.close()
 
     def __repr__(self) -> str:
-        lines = [f"<pydapple.Collection {self._shown!r}>"]
+        lines = [f"<pydapple.Collection {self._there.shown!r}>"]
         width = max((len(name) for name in self), default=0)
         for name in self:
             member = self[name]

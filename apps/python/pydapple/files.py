@@ -128,11 +128,10 @@ def open(
     if far_away is not None:
         objects, inside = far_away
         handle = _core.open_far(objects, inside, open_options(options))
-        made = Matrix(handle) if isinstance(handle, _core.Matrix) else Frame(handle)
-        found, reader = objects.opened[0]  # of a folder the file in it, so of a data set one state
+        # Of a folder the file in it, so of a data set one state.
+        found, reader = objects.opened[0]
         name = name if found == inside else name.rstrip("/") + found[len(inside.rstrip("/")) :]
-        made._remember(name, options, reader.version, {"fs": fs, "store": store})
-        return made
+        return far_object(handle, name, options, reader.version, {"fs": fs, "store": store})
     name = remote.local_path(name, fs)
     far = remote.is_address(name)
     if not far:
@@ -145,6 +144,15 @@ def open(
     if array is not None and "array" in options and not far:
         _require_arrays(name, array, made.format)
     made._remember(name, options, None if far else stamp_of(name), {} if far else None)
+    return made
+
+
+def far_object(
+    handle: Any, name: str, options: dict[str, Any], version: Any, where: dict[str, Any]
+) -> Matrix | Frame:
+    """What was opened far away, which remembers where that is."""
+    made = Matrix(handle) if isinstance(handle, _core.Matrix) else Frame(handle)
+    made._remember(name, options, version, where)
     return made
 
 
