@@ -25,7 +25,7 @@ import numpy as np
 import pydapple as dp
 
 FOLDER = pathlib.Path(tempfile.mkdtemp(dir="/dev/shm"))
-MATRICES = ["dense.dbdf", "large.dbdf", "sparse.dbdf", "packed.dbdf", "irregular.dbdf", "named.dbdf", "set", "c.dds", "c.zip", "a.npy", "a.npz", "z.zarr"]
+MATRICES = ["dense.dbdf", "large.dbdf", "sparse.dbdf", "packed.dbdf", "irregular.dbdf", "named.dbdf", "set", "c.dds", "c.zip", "whole.zip", "a.npy", "a.npz", "z.zarr"]
 FRAMES = ["f.dbdf", "fp.dbdf", "fset", "t.csv.gz", "r.npy"]
 PASSES = ["503", "429", "drop", "cut", "slow"]           # what is tried again
 LIES = ["whole", "shifted", "tag", "gzip", "longer", "shorter", "no-range", "size", "404", "403", "file", "loop"]
@@ -57,6 +57,7 @@ def make_files(rng):
         dp.dataset.append(str(FOLDER / "set"), a[begin : begin + 225], sync=False)
     dp.write_collection(FOLDER / "c.dds", {"X": a, "layers/n": sparse})
     dp.pack_collection(FOLDER / "c.dds", FOLDER / "c.zip")
+    shutil.copy(FOLDER / "c.zip", FOLDER / "whole.zip")
     np.save(FOLDER / "a.npy", a)
     np.savez_compressed(FOLDER / "a.npz", a=a)
     import pandas as pd
@@ -83,6 +84,11 @@ def make_files(rng):
 
 def options_of(name):
     return {"array": "X"} if name in ("c.dds", "c.zip") else {}
+
+
+def chosen(found):
+    """X of what was opened whole."""
+    return found["X"] if isinstance(found, dp.Collection) else found
 
 
 def plain(found):
@@ -235,10 +241,10 @@ def openers():
     local = fsspec.filesystem("dir", path=str(FOLDER), fs=fsspec.filesystem("file"))
     disk = obstore.store.LocalStore(FOLDER)
     return {
-        "fsspec memory": lambda name, o: dp.open("/far/" + name, fs=memory, **o),
-        "fsspec local": lambda name, o: dp.open(name, fs=local, **o),
-        "obstore memory": lambda name, o: dp.open(name, store=held, **o),
-        "obstore local": lambda name, o: dp.open(name, store=disk, **o),
+        "fsspec memory": lambda name, o: chosen(dp.open("/far/" + name, fs=memory, **o)),
+        "fsspec local": lambda name, o: chosen(dp.open(name, fs=local, **o)),
+        "obstore memory": lambda name, o: chosen(dp.open(name, store=held, **o)),
+        "obstore local": lambda name, o: chosen(dp.open(name, store=disk, **o)),
     }
 
 
@@ -251,7 +257,7 @@ def by_address(port, seed, kinds, most, cache):
         shown = "c.dds/" if name == "c.dds" else name
         if name in ("set", "fset"):
             shown = f"{name}/dataset-{max(int(state.name[8:]) for state in (FOLDER / name).glob('dataset-*'))}"
-        return dp.open(where + shown, **o, **({"cache": cache} if cache else {}))
+        return chosen(dp.open(where + shown, **o, **({"cache": cache} if cache else {})))
 
     return opened
 
@@ -283,7 +289,7 @@ def main():
         make_files(np.random.default_rng(1))
         server = Threads(("127.0.0.1", 0), Server)
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        here = {name: dp.open(FOLDER / name, **options_of(name)) for name in MATRICES + FRAMES}
+        here = {name: chosen(dp.open(FOLDER / name, **options_of(name))) for name in MATRICES + FRAMES}
         stores = openers()
         told, wrong = collections.Counter(), 0
         for run in range(runs):
