@@ -1,7 +1,11 @@
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
 #include <string>
 
-#include "dapple/error.h"
+#include "dapple/dapple.h"
 #include "tests/check.h"
+#include "tests/support.h"
 
 using namespace dapple;
 
@@ -44,4 +48,46 @@ TEST_CASE("error: a copy keeps everything") {
   CHECK(copy.code() == original.code());
   CHECK(copy.offset() == original.offset());
   CHECK(std::string(copy.what()) == original.what());
+}
+
+TEST_CASE("error: one told in other words keeps its code, option and number") {
+  const Error first(Errc::io, "a.dbdf", 7, "cannot read", "absent", EIO);
+  const Error retold = first.retold("b.dbdf", std::nullopt, first.detail() + " the header");
+  CHECK(std::string(retold.what()) == "b.dbdf: cannot read the header");
+  CHECK(retold.code() == Errc::io);
+  CHECK(!retold.offset());
+  CHECK(retold.option() == "absent");
+  CHECK(retold.error_number() == EIO);
+  CHECK(Error(Errc::io, "its words end in No such file or directory").error_number() == 0);
+}
+
+TEST_CASE("error: what the system refuses has its number, whoever tells of it") {
+  const test::TempDir dir;
+  const auto number_of = [](const auto& f) {
+    try {
+      f();
+    } catch (const Error& e) {
+      CHECK(e.code() == Errc::io);
+      return e.error_number();
+    }
+    return -1;
+  };
+  CHECK(number_of([&] { Matrix::open(dir / "none.dbdf"); }) == ENOENT);
+  CHECK(number_of([&] { Matrix::open(dir / std::string(300, 'x')); }) == ENAMETOOLONG);
+  const auto into = [&](const char* path) {
+    return number_of([&] { MatrixWriter::create(dir / path, 1, 1, ValueType::u8); });
+  };
+  CHECK(into("none/a.dbdf") == ENOENT);
+  std::ofstream(dir / "file") << "x";
+  CHECK(into("file/a.dbdf") == ENOTDIR);
+
+  const float cell = 1;
+  auto writer = MatrixWriter::create(dir / "m.dbdf", 1, 1, ValueType::f32, {.sync = false});
+  writer.put<float>({0, 0}, {&cell, 1, 1});
+  writer.finish();
+  dataset::append(dir / "set", Matrix::open(dir / "m.dbdf"));
+  for (const auto& file : std::filesystem::directory_iterator(dir / "set")) {
+    if (file.path().filename().string().starts_with("part-")) std::filesystem::remove(file);
+  }
+  CHECK(number_of([&] { Matrix::open(dir / "set").read<float>({{0, 1}, {0, 1}}); }) == ENOENT);
 }

@@ -128,7 +128,7 @@ std::string Guest::Folder::file(const char* name) {
     std::string made = std::filesystem::temp_directory_path() / "dapple-XXXXXX";
     if (::mkdtemp(made.data()) == nullptr) {
       throw Error(Errc::io, made, std::nullopt,
-                  std::string("no temporary folder: ") + std::strerror(errno));
+                  std::string("no temporary folder: ") + std::strerror(errno), {}, errno);
     }
     path = std::move(made);
   }
@@ -146,8 +146,7 @@ void Guest::finish(Destination& destination, std::optional<WriteSummary>& writte
 Error Guest::named(const Error& error) const {
   const bool ours = !folder_.path.empty() && error.file().starts_with(folder_.path);
   if (!ours) return error;
-  return Error(error.code(), error.file() == stand_in_ ? out_ : in_, std::nullopt, error.detail(),
-               error.option());
+  return error.retold(error.file() == stand_in_ ? out_ : in_, std::nullopt, error.detail());
 }
 
 }  // namespace dapple::cli

@@ -67,8 +67,7 @@ std::string_view advice(std::string_view option) noexcept {
 Error with_advice(const Error& error) {
   const std::string_view text = advice(error.option());
   if (text.empty()) return error;
-  return Error(error.code(), error.file(), error.offset(),
-               error.detail() + "; " + std::string(text), error.option());
+  return error.retold(error.file(), error.offset(), error.detail() + "; " + std::string(text));
 }
 
 std::string closest(std::string_view wanted, const std::vector<std::string_view>& names) {

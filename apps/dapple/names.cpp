@@ -49,7 +49,7 @@ std::shared_ptr<const Names> names_in_file(const std::string& path) {
   std::ifstream in(path);
   if (!in) {
     throw Error(Errc::io, path, std::nullopt,
-                "cannot open: " + std::system_category().message(errno));
+                "cannot open: " + std::system_category().message(errno), {}, errno);
   }
   NamesBuilder names;
   for (std::string line; std::getline(in, line);) {

@@ -46,7 +46,7 @@ void Output::send(std::string_view text) const {
       throw ClosedPipe{};
     } else if (errno != EINTR) {
       throw Error(Errc::io, "stdout", std::nullopt,
-                  "cannot write: " + std::generic_category().message(errno));
+                  "cannot write: " + std::generic_category().message(errno), {}, errno);
     }
   }
 }

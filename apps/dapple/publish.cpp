@@ -65,7 +65,7 @@ void publish(const Destination& destination, std::string_view bytes) {
   Unpublished file(destination.path);
   const auto fail = [&](std::string_view what) {
     throw Error(Errc::io, destination.path, std::nullopt,
-                std::string(what) + ": " + std::generic_category().message(errno));
+                std::string(what) + ": " + std::generic_category().message(errno), {}, errno);
   };
   if (file.fd() < 0) fail("cannot write");
   while (!bytes.empty()) {

@@ -44,6 +44,7 @@ std::string error_line(const Error& error) {
 std::string error_json(const Error& error) {
   ordered_json json;
   json["code"] = name(error.code());
+  if (error.error_number() != 0) json["errno"] = error.error_number();
   json["file"] = error.file().empty() ? ordered_json() : ordered_json(error.file());
   json["offset"] = error.offset() ? ordered_json(*error.offset()) : ordered_json();
   json["message"] = with_advice(error).detail();

@@ -46,8 +46,7 @@ class Reader {
       if (!error.file().empty()) throw;
       // Views know neither their file nor their place in it.
       const std::string row = csr_row_ ? ", row " + std::to_string(*csr_row_) : "";
-      throw Error(error.code(), file_, unit.block.offset,
-                  name_of(unit) + row + ": " + error.detail(), error.option());
+      throw error.retold(file_, unit.block.offset, name_of(unit) + row + ": " + error.detail());
     }
   }
 

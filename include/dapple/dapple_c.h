@@ -51,7 +51,8 @@ typedef enum dapple_code {
 /// Why a call failed. Texts that are too long are cut.
 typedef struct dapple_error {
   int32_t code;
-  uint64_t byte;    // of the file; DAPPLE_NO_BYTE: the error is not about one
+  int32_t error_number;  // the system's, such as ENOENT; 0: it gave none
+  uint64_t byte;         // of the file; DAPPLE_NO_BYTE: the error is not about one
   char option[32];  // what would make the call succeed, or has a wrong value: "overwrite"; "": none
   char file[480];   // "": the error is not about one
   char message[1024];  // a sentence, with the file and the byte
@@ -88,8 +89,8 @@ const char* dapple_version(void);
 ///   format=NAME          what the file is; otherwise told from its bytes and name
 ///   array=NAME           which one of several: a member of an archive, a path in HDF5
 ///   check=WHEN           hashes are compared: never (usual), first_touch or always
-///   guard=true           a file that is changed while it is open is an error, not the signal
-///   SIGBUS read_ahead=false     for a few scattered cells of a file that is larger than memory
+///   guard=true           a file that is changed while it is open is an error, not a SIGBUS
+///   read_ahead=false     for a few scattered cells of a file that is larger than memory
 ///   threads=N            that go through a text; 0: one per processor
 ///   cache=FOLDER         keeps what is fetched of addresses there, at most cache_bytes=N
 ///   csv.header=true      the first line holds labels; false: it does not

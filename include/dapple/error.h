@@ -33,9 +33,10 @@ std::string_view name(Errc code) noexcept;
 class Error : public std::runtime_error {
  public:
   /// `file` is empty when the error is not about a file; `offset` is the offending byte of the
-  /// file; `detail` says what is wrong and what to do about it; `option` is a literal.
+  /// file; `detail` says what is wrong and what to do about it; `option` is a literal;
+  /// `error_number` is the system's.
   Error(Errc code, std::string file, std::optional<std::uint64_t> offset, std::string detail,
-        std::string_view option = {});
+        std::string_view option = {}, int error_number = 0);
   Error(Errc code, std::string detail, std::string_view option = {})
       : Error(code, {}, std::nullopt, std::move(detail), option) {}
 
@@ -50,6 +51,13 @@ class Error : public std::runtime_error {
   /// own words: the library does not know whether its user has flags, keyword arguments or a
   /// dialog.
   std::string_view option() const noexcept { return option_; }
+  /// The system's number of the reason (ENOENT, EACCES and so on); 0 where there is none.
+  int error_number() const noexcept { return error_number_; }
+
+  /// The same failure of another file or byte, or in other words; the rest stays.
+  Error retold(std::string file, std::optional<std::uint64_t> offset, std::string detail) const {
+    return {code_, std::move(file), offset, std::move(detail), option_, error_number_};
+  }
 
  private:
   Errc code_;
@@ -57,6 +65,7 @@ class Error : public std::runtime_error {
   std::optional<std::uint64_t> offset_;
   std::string detail_;
   std::string_view option_;
+  int error_number_;
 };
 
 }  // namespace dapple

@@ -46,12 +46,13 @@ std::string line(Errc code, const std::string& file, std::optional<std::uint64_t
 }  // namespace
 
 Error::Error(Errc code, std::string file, std::optional<std::uint64_t> offset, std::string detail,
-             std::string_view option)
+             std::string_view option, int error_number)
     : std::runtime_error(line(code, file, offset, detail)),
       code_(code),
       file_(std::move(file)),
       offset_(offset),
       detail_(std::move(detail)),
-      option_(option) {}
+      option_(option),
+      error_number_(error_number) {}
 
 }  // namespace dapple

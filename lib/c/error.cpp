@@ -25,6 +25,7 @@ void copy_text(char (&to)[kSize], std::string_view text) noexcept {
 std::int32_t fill(dapple_error* error, dapple_code code, std::string_view message) noexcept {
   if (error != nullptr) {
     error->code = code;
+    error->error_number = 0;
     error->byte = DAPPLE_NO_BYTE;
     error->option[0] = error->file[0] = '\0';
     copy_text(error->message, message);
@@ -41,6 +42,7 @@ std::int32_t report(dapple_error* error) noexcept {
     const auto code = static_cast<dapple_code>(static_cast<int>(e.code()) + 1);
     fill(error, code, e.what());
     if (error != nullptr) {
+      error->error_number = e.error_number();
       error->byte = e.offset().value_or(DAPPLE_NO_BYTE);
       copy_text(error->option, e.option());
       copy_text(error->file, e.file());

@@ -45,7 +45,8 @@ class CReader final : public RangeReader {
     const int code = number < -4096 ? EIO : static_cast<int>(-number);
     throw Error(
         Errc::io, name_, std::nullopt,
-        std::string("its reader failed (") + what + "): " + std::generic_category().message(code));
+        std::string("its reader failed (") + what + "): " + std::generic_category().message(code),
+        {}, code);
   }
 
   const dapple_reader reader_;

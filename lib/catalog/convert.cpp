@@ -102,7 +102,7 @@ auto naming_source(const Source& source, const Write& write) {
     return write();
   } catch (const Error& e) {
     if (e.code() != Errc::unsupported || !e.file().empty()) throw;
-    throw Error(e.code(), source.store().file().name(), e.offset(), e.detail(), e.option());
+    throw e.retold(source.store().file().name(), e.offset(), e.detail());
   }
 }
 

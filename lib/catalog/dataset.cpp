@@ -210,7 +210,7 @@ DatasetState append(const std::filesystem::path& folder, const DatasetPart& part
   } catch (const Error& error) {
     if (error.file() != (folder / part.name).string()) throw;
     // The part is gone, and nobody knows its name.
-    throw Error(error.code(), folder.string(), std::nullopt, error.detail(), error.option());
+    throw error.retold(folder.string(), std::nullopt, error.detail());
   }
 }
 

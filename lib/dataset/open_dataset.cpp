@@ -31,10 +31,9 @@ void confirm(const Store& store, std::uint64_t number, const Entry& e) {
     try {
       dbdf::confirm_block(store, number, e, origin_of(*part, e, recoded));
     } catch (const Error& error) {
-      throw Error(error.code(), error.file(), error.offset(),
-                  error.detail() + "; the data set " + store.file().name() +
-                      " has it in the part " + part->file->name(),
-                  error.option());
+      throw error.retold(error.file(), error.offset(),
+                         error.detail() + "; the data set " + store.file().name() +
+                             " has it in the part " + part->file->name());
     }
   });
 }

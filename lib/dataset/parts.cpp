@@ -37,8 +37,7 @@ std::shared_ptr<const OpenPart> open_part(const std::string& folder, const PartR
     file->map_and_close();
     dbdf::presume_header(*file);
   } catch (const Error& e) {
-    throw Error(e.code(), e.file(), e.offset(),
-                e.detail() + "; it is a part of the data set " + state);
+    throw e.retold(e.file(), e.offset(), e.detail() + "; it is a part of the data set " + state);
   }
   const auto fail = [&](std::uint64_t at, const std::string& what) {
     throw Error(Errc::corrupt, name, at,

@@ -26,7 +26,8 @@ void throw_io(const std::string& file, std::string_view action, int errno_value)
               std::string("cannot ")
                   .append(action)
                   .append(file.empty() ? " a file whose name is empty: " : ": ")
-                  .append(std::generic_category().message(errno_value)));
+                  .append(std::generic_category().message(errno_value)),
+              {}, errno_value);
 }
 
 }  // namespace dapple::detail

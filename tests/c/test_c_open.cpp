@@ -1,6 +1,8 @@
 // Opening through the C functions, and everything that can be wrong with what they are given.
 
+#include <cerrno>
 #include <cmath>
+#include <cstddef>
 #include <cstring>
 #include <limits>
 #include <stdexcept>
@@ -18,6 +20,10 @@ namespace {
 
 void count(void* context) { ++*static_cast<int*>(context); }
 
+// What programs that were compiled before there were error numbers take to be there.
+static_assert(offsetof(dapple_error, byte) == 8 && offsetof(dapple_error, option) == 16);
+static_assert(sizeof(dapple_error) == 1552);
+
 }  // namespace
 
 TEST_CASE("c: errors carry code, file, byte and option") {
@@ -29,6 +35,7 @@ TEST_CASE("c: errors carry code, file, byte and option") {
   CHECK(error.byte == DAPPLE_NO_BYTE);
   CHECK(std::string(error.file) == (dir / "none.dbdf").string());
   CHECK(std::string(error.message).find("No such file") != std::string::npos);
+  CHECK(error.error_number == ENOENT);
   CHECK(object == nullptr);
 
   auto bytes = small_file();
@@ -37,6 +44,7 @@ TEST_CASE("c: errors carry code, file, byte and option") {
                            &object, &error) == DAPPLE_CORRUPT);
   CHECK(std::string(error.file) == "a parcel");
   CHECK(error.byte < bytes.size());
+  CHECK(error.error_number == 0);
 
   const auto holes =
       test::Image::matrix(2, 2, ValueType::u8).dense<std::uint8_t>({0, 0}, 1, 2, {1, 2}).bytes();
@@ -278,7 +286,9 @@ TEST_CASE("c: a reader that fails is an error, and released") {
   CHECK(failed({.bytes = small_file(), .read_answer = -ENOENT}) == DAPPLE_IO);
   CHECK(std::string(error.file) == "blob");
   CHECK(std::string(error.message).find("No such file") != std::string::npos);
+  CHECK(error.error_number == ENOENT);
   CHECK(failed({.bytes = small_file(), .size_answer = -EACCES}) == DAPPLE_IO);
+  CHECK(error.error_number == EACCES);
   CHECK(std::string(error.message).find("Permission denied") != std::string::npos);
   CHECK(failed({.bytes = small_file(), .read_answer = 1}) == DAPPLE_IO);
   CHECK(failed({.bytes = small_file(), .size_answer = std::numeric_limits<std::int64_t>::max()}) ==

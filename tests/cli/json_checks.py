@@ -1,5 +1,6 @@
 """What --json prints, and errors, which are JSON with it."""
 
+import errno
 import json
 import time
 
@@ -58,6 +59,8 @@ def require_error(text, code=None):
     assert text.endswith(b"\n") and text.count(b"\n") == 1, text
     error = json.loads(text)
     assert list(error) == ["error"]
+    number = error["error"].pop("errno", None)  # of the system alone
+    assert number is None or (type(number) is int and number > 0), text
     require_finding(error["error"])
     assert code is None or error["error"]["code"] == code, text
     return error["error"]
@@ -166,7 +169,9 @@ def check_errors_are_one_line(dapple):
         assert done.stderr.count(b"\n") == 1 and done.stderr.endswith(b"\n")
         assert all(b >= 0x20 and b != 0x7f for b in done.stderr[:-1]), done.stderr
         done.stderr.decode()  # is UTF-8
-        require_error(dapple.run("info", f"missing{name}", "--json").stderr, "io")
+        told = dapple.run("info", f"missing{name}", "--json").stderr
+        assert json.loads(told)["error"]["errno"] == errno.ENOENT
+        require_error(told, "io")
 
 
 def check_many_columns(dapple):

@@ -6,7 +6,6 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
-#include <system_error>
 
 #include "core.h"
 
@@ -14,20 +13,12 @@ namespace pydapple {
 
 namespace {
 
-/// What the system said, as errno; 0 if it was not the system. Messages end in its words, or go on
-/// after a semicolon.
+/// Which of Python's exceptions of the system it is, as errno; 0: none.
 int errno_of(const dapple::Error& error) {
   if (error.option() == "overwrite") return EEXIST;
-  if (error.code() != dapple::Errc::io) return 0;
-  constexpr int most = 133;
-  const std::string_view whole = error.detail(), detail = whole.substr(0, whole.find(';'));
-  for (int number = 1; number <= most; ++number) {
-    const std::string words = std::generic_category().message(number);
-    if (detail.size() >= words.size() && detail.substr(detail.size() - words.size()) == words) {
-      return number;
-    }
-  }
-  return 0;
+  // A web server gives no number of the system.
+  if (error.detail().starts_with("there is nothing at this address")) return ENOENT;
+  return error.error_number();
 }
 
 nb::object decode(const std::string& text) {

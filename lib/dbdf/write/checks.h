@@ -37,7 +37,7 @@ auto naming(const std::string& file, const F& f) {
   try {
     return f();
   } catch (const Error& e) {
-    throw Error(e.code(), file, e.offset(), e.detail(), e.option());
+    throw e.retold(file, e.offset(), e.detail());
   }
 }
 
