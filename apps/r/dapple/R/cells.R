@@ -30,12 +30,26 @@ is_run <- function(k) length(k) < 2 || all(diff(k) == 1L)
 
 # The same cells as a dgCMatrix; positions as `positions` gives them.
 sparse_cells <- function(x, i, j) {
-  cols <- j
-  if (!is_run(i) && !is_run(j)) cols <- seq.int(min(j), max(j))
-  parts <- result_of(.Call(C_sparse, handle_of(x), i, cols, x@how))
-  size <- c(if (is.null(i)) x@dim[1] else length(i), length(parts$p) - 1L)
-  made <- new("dgCMatrix", i = parts$i, p = parts$p, x = parts$x, Dim = size)
-  if (identical(cols, j)) made else made[, j - min(j) + 1L, drop = FALSE]
+  all_rows <- is.null(i) || (length(i) == x@dim[1] && is_run(i))
+  if (all_rows || is_run(j)) return(sparse_part(x, if (!all_rows) i, list(j)))
+  # Only columns that follow each other are read at once: others may be absent, or no reals of R.
+  wanted <- sort(unique(j))
+  made <- sparse_part(x, i, split(wanted, cumsum(c(TRUE, diff(wanted) != 1L))))
+  if (identical(wanted, j)) made else made[, match(j, wanted), drop = FALSE]
+}
+
+# Columns that are read run by run.
+sparse_part <- function(x, i, runs) {
+  parts <- lapply(runs, function(run) result_of(.Call(C_sparse, handle_of(x), i, run, x@how)))
+  ends <- cumsum(vapply(parts, function(part) as.double(length(part$x)), 0))
+  if (ends[length(ends)] > .Machine$integer.max) {
+    stop("a dgCMatrix has at most 2147483647 entries; take fewer rows")
+  }
+  before <- as.integer(c(0, ends[-length(ends)]))
+  p <- c(0L, unlist(Map(function(part, n) part$p[-1] + n, parts, before), use.names = FALSE))
+  all <- function(what) unlist(lapply(parts, `[[`, what), use.names = FALSE)
+  size <- c(if (is.null(i)) x@dim[1] else length(i), length(p) - 1L)
+  new("dgCMatrix", i = all("i"), p = p, x = all("x"), Dim = size)
 }
 
 dapple_sparse <- function(x, i = NULL, j = NULL) {

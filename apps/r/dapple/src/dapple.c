@@ -265,29 +265,19 @@ static void close_sparse(SEXP handle) {
   dapple_sparse_free(&sparse);
 }
 
-/* Columns in any order, of rows that are all or follow each other. */
-static SEXP columns_of(const dapple_arrays* a, const positions* rows) {
-  const uint64_t first = rows->size > 0 ? position(rows, 0) : 0, last = first + rows->size;
-  uint64_t n = 0;
-  for (uint64_t k = 0; k < a->entries; ++k) n += a->idx[k] >= first && a->idx[k] < last;
-  SEXP list = PROTECT(sparse_list(n, a->rows));
+/* Columns of all rows. */
+static SEXP columns_of(const dapple_arrays* a) {
+  SEXP list = PROTECT(sparse_list(a->entries, a->rows));
   int *i = INTEGER(VECTOR_ELT(list, 0)), *p = INTEGER(VECTOR_ELT(list, 1));
   double* x = REAL(VECTOR_ELT(list, 2));
-  int at = 0;
-  p[0] = 0;
-  for (uint64_t c = 0; c < a->rows; ++c) {
-    for (uint64_t k = a->ptr[c]; k < a->ptr[c + 1]; ++k) {
-      if (a->idx[k] < first || a->idx[k] >= last) continue;
-      i[at] = (int)(a->idx[k] - first);
-      x[at++] = ((const double*)a->values)[k];
-    }
-    p[c + 1] = at;
-  }
+  for (uint64_t c = 0; c <= a->rows; ++c) p[c] = (int)a->ptr[c];
+  for (uint64_t k = 0; k < a->entries; ++k) i[k] = (int)a->idx[k];
+  if (a->entries > 0) memcpy(x, a->values, sizeof(double) * (size_t)a->entries);
   UNPROTECT(1);
   return list;
 }
 
-/* The cells as i, p and x; `j` is of any order if the rows are a run, otherwise a run. */
+/* The cells as i, p and x; `j` is of any order if the rows are all, otherwise a run. */
 static SEXP r_sparse(SEXP handle, SEXP i, SEXP j, SEXP how) {
   dapple_error error;
   dapple_info info;
@@ -296,9 +286,6 @@ static SEXP r_sparse(SEXP handle, SEXP i, SEXP j, SEXP how) {
   const positions rows = positions_of(i, info.rows), cols = positions_of(j, info.cols);
   const dapple_read_options options = read_options(how);
   const int scattered = !is_run(&cols), rows_in_order = is_run(&rows);
-  if (scattered && !rows_in_order) {
-    return refuse(DAPPLE_INVALID_ARGUMENT, "rows and columns are both in any order");
-  }
   const uint64_t row = rows.size > 0 ? position(&rows, 0) : 0;
   const uint64_t col = cols.size > 0 ? position(&cols, 0) : 0;
   dapple_sparse* sparse = NULL;
@@ -324,7 +311,7 @@ static SEXP r_sparse(SEXP handle, SEXP i, SEXP j, SEXP how) {
   } else if (arrays.entries > INT_MAX) {
     list = refuse(DAPPLE_UNSUPPORTED, "a dgCMatrix has at most 2147483647 entries; take fewer rows");
   } else if (scattered) {
-    list = columns_of(&arrays, &rows);
+    list = columns_of(&arrays);
   } else {
     list = PROTECT(sparse_list(arrays.entries, cols.size));
     turn_sparse(&arrays, cols.size, INTEGER(VECTOR_ELT(list, 0)), INTEGER(VECTOR_ELT(list, 1)),

@@ -126,6 +126,29 @@ same(dapple_open(file_in("absent.dbdf"), absent = "zero")[, ], matrix(c(3L, 0L, 
 same(dapple_open(file_in("absent.dbdf"), absent = "nan")[, ], matrix(c(3, NaN, 4, NaN), 2))
 same(as.matrix(DelayedArray(dapple_open(file_in("absent.dbdf"), absent = "nan"))), matrix(c(3, NaN, 4, NaN), 2))
 
+# What nobody asks for may be absent, or no real of R: here row 3 of columns 2 and 4 is either.
+column <- function(col, ...) c(integers(0L, 0L, col - 1L, 0L, length(c(...)), 1L), as.raw(c(1, 7)), integers(...))
+writeBin(c(as.raw(c(1, 1)), integers(3L, 0L, 5L, 0L), as.raw(7), column(1L, 1L, 0L, 3L), column(2L, 4L, 5L),
+           column(3L, 7L, 8L, 0L), column(4L, 0L, 11L), column(5L, 13L, 14L, 15L)), file_in("holes.dbdf"))
+long <- function(...) as.vector(vapply(c(...), function(k) c(k, 0L), integer(2)))
+large <- as.raw(c(1, 0, 0, 0, 0, 0, 0x20, 0))
+unfit <- npy(file_in("unfit.npy"), "'<i8'", "3, 5", c(integers(long(1L, 4L, 7L, 0L, 13L, 0L, 5L, 8L, 11L, 14L, 3L)), large,
+                                                      integers(long(0L)), large, integers(long(15L))))
+all <- matrix(c(1, 0, 3, 4, 5, 99, 7, 8, 0, 0, 11, 99, 13, 14, 15), 3)
+for (m in list(dapple_open(file_in("holes.dbdf")), dapple_open(unfit))) {
+  for (asked in list(list(c(3, 1), c(5, 1, 3)), list(c(3, 3, 2), c(3, 3, 1)), list(1:2, c(2, 4)), list(c(2, 1), 5:1), list(3, c(1, 5)),
+                     list(NULL, c(5, 1)), list(1:3, c(3, 1)), list(c(1, 3), 5), list(1:2, c(4, 1, 2, 4)), list(integer(0), c(4, 2)))) {
+    i <- if (is.null(asked[[1]])) 1:3 else asked[[1]]
+    wanted <- all[i, asked[[2]], drop = FALSE]
+    got <- dapple_sparse(m, asked[[1]], asked[[2]])
+    stopifnot(validObject(got), identical(as.matrix(got), wanted), identical(got, as(wanted, "dgCMatrix")))
+    stopifnot(identical(m[i, asked[[2]], drop = FALSE] + 0, wanted))
+  }
+  for (asked in list(list(NULL, c(4, 2)), list(c(3, 1), c(2, 4)), list(2:3, c(1, 4)))) {
+    fails(dapple_sparse(m, asked[[1]], asked[[2]]), "dapple_error", "")
+  }
+}
+
 # 64-bit integers of frames are what they are, or an error; so are truth values and codes of words.
 frame <- function(type, ...) as.data.frame(dapple_open(npy(file_in("frame.npy"), sprintf("[('a', '%s')]", type), "1,", as.raw(c(...)))))
 stopifnot(identical(frame("<i8", 0, 0, 0, 0, 0, 0, 0x20, 0)$a, 2^53), identical(frame("<i8", 0, 0, 0, 0, 0, 0, 0xe0, 0xff)$a, -2^53))
