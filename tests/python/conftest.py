@@ -23,6 +23,11 @@ def pytest_collection_modifyitems(config, items):
 
 DTYPES = ["u1", "u2", "u4", "u8", "i1", "i2", "i4", "i8", "f4", "f8"]
 KINDS = ["auto", "dense", "csr", "coo"]
+# What a CSV file of two rows and columns may have beside it.
+META = (
+    '{"numRows":2,"numCols":2,"schema":[{"label":"left","valueType":"si64"},'
+    '{"label":"right","valueType":"f32"}]}'
+)
 
 
 def cells(shape, dtype, density=0.3, seed=1):
@@ -30,6 +35,25 @@ def cells(shape, dtype, density=0.3, seed=1):
     random = np.random.default_rng(seed)
     values = random.integers(1, 100, shape).astype(dtype)
     return np.where(random.random(shape) < density, values, values.dtype.type(0))
+
+
+def people():
+    """A table with a column of each meaning."""
+    import pandas as pd
+
+    stamps = pd.to_datetime(["2024-02-29T12:00:00", None, "1969-12-31T23:59:59.999999"], format="ISO8601")
+    return pd.DataFrame({
+        "name": pd.array(["Ann", None, "Zoë"], "str" if pd.__version__ >= "3" else "string"),
+        "grade": pd.Categorical(["low", "high", None], ["low", "mid", "high"], ordered=True),
+        "city": pd.Categorical(["Oslo", "Bern", "Oslo"]),
+        "ok": [True, False, True],
+        "maybe": pd.array([True, None, False], "boolean"),
+        "born": stamps.as_unit("us"),
+        "seen": stamps.tz_localize("UTC").tz_convert("Europe/Berlin").as_unit("ns"),
+        "took": pd.to_timedelta([1500, None, -3], unit="ms").as_unit("ms"),
+        "n": pd.array([1, None, -(2**63)], "Int64"),
+        "x": [1.5, np.nan, -0.0],
+    })  # fmt: skip
 
 
 @pytest.fixture

@@ -37,8 +37,9 @@ from .errors import (
     UnsupportedError,
 )
 from .expressions import Condition
-from .files import estimate_packing, formats, index, info, repair, verify
+from .files import estimate_packing, formats, index, repair, verify
 from .frame import Frame
+from .information import info
 from .join import append, concat
 from .loader import loader
 from .matrix import Matrix

@@ -93,6 +93,22 @@ PACKAGE = {
 }
 
 
+def meant(name: str, names: Collection[str]) -> str:
+    """Which of the names a misspelled one was probably meant for, as a question, or ""."""
+    import difflib
+
+    close = difflib.get_close_matches(name, names, 1)
+    lower = [one for one in names if one.lower() == name.lower()]
+    return "".join(f"; did you mean {one!r}?" for one in (lower or close)[:1])
+
+
+def require_options(whose: str, given: Collection[str], known: Collection[str]) -> None:
+    """Raises TypeMismatchError for the first that is none of the known ones."""
+    for name in given:
+        if name not in known:
+            raise TypeMismatchError(f"{whose} has no option {name!r}{meant(name, known)}")
+
+
 def no_attribute(
     what: str, name: str, known: dict[str, str], columns: Collection[str] = ()
 ) -> AttributeError:

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from .advice import require_options
 from .errors import Error, TypeMismatchError
 
 Told = TypeVar("Told", bound=Callable[..., Any])  # a function, or a class with all its methods
@@ -90,6 +91,14 @@ def _wrong_one(call: Callable[..., Any], given: tuple[Any, ...], named: dict[str
     return ""
 
 
+def _require_known(call: Callable[..., Any], named: dict[str, Any]) -> None:
+    """Raise for a keyword that a function has not, nor hands on."""
+    known = inspect.signature(call).parameters
+    if not any(one.kind is one.VAR_KEYWORD for one in known.values()):
+        names = [name for name, one in known.items() if one.kind is not one.VAR_POSITIONAL]
+        require_options(call.__name__, named, [name for name in names if name != "self"])
+
+
 def _shown(value: Any) -> str:
     """A value in a message: short, and without an address in memory."""
     text = repr(value)
@@ -117,9 +126,10 @@ def told(one: Told) -> Told:
         except _FOREIGN as error:
             if isinstance(error, Error):
                 raise
+            _require_known(call, named)
             try:
                 wrong = _wrong_one(call, given, named)
-            except TypeError:  # of arguments that it has not, of which Python tells
+            except TypeError:  # of too many, or too few, of which Python tells
                 raise error from None
             if not wrong:
                 raise

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from . import _core
+from .advice import require_options
 from .errors import InvalidArgumentError, TypeMismatchError
 from .names import to_core
 
@@ -24,6 +25,9 @@ Pairs = Iterable[tuple[bytes, bytes]]
 COLUMNS = "column_attributes"
 # The member that holds what the dimensions are called, rows first.
 DIMENSIONS = "dimension_names"
+
+# Options of writing that say how cells are stored, and the file made.
+STORING = ("tile", "kind", "narrow", "align", "pack", "plain", "overwrite", "sync")
 
 _MOST = 1 << 20  # bytes of JSON, as the format allows
 _PANDAS = b"PANDAS_ATTRS"  # where pandas keeps its own in a Parquet file
@@ -118,6 +122,7 @@ def write_options(
     attrs: Any = None, row_names: Any = None, col_names: Any = None, **options: Any
 ) -> _core.WriteOptions:
     """Options of writing; None: the attributes or names of what is copied."""
+    require_options("writing", options, (*STORING, "attrs", "row_names", "col_names"))
     return _core.WriteOptions(
         attributes="" if attrs is None else to_json(attrs),
         row_names=to_core(row_names, "row_names"),

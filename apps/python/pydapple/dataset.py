@@ -18,16 +18,18 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import _core, remote
+from .advice import require_options
 from .arguments import told
-from .attributes import tell
+from .attributes import STORING, tell
 from .errors import InvalidArgumentError, NotRecognisedError, TypeMismatchError, from_code
 from .files import open as open_file
+from .fitted import fitted
 from .frame import Frame
 from .given import kind_of, name_of, unwrapped
 from .identity import file_name
 from .matrix import Matrix
 from .reports import Path
-from .tables import fitted, table_of
+from .tables import table_of
 from .write import write
 
 __all__ = [
@@ -226,6 +228,7 @@ def compact(
 
     Old states keep theirs, until `collect` removes both. Options are as of `write`.
     """
+    require_options("compacting", options, STORING)
     made = _core.WriteOptions(**options)
     return State(*_core.dataset_compact(file_name(folder), small, threads, made))
 

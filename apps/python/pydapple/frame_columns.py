@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from . import _core, fetch, keys
 from .absent import absent_code
-from .advice import require_handle
+from .advice import meant, require_handle
 from .arguments import told
 from .arrays import new_array
 from .errors import AbsentError, InvalidIndexError, OutOfRangeError, UnsupportedError
@@ -108,14 +108,7 @@ class FrameColumns(Opened, Named, _core.Frame):
             return self._by_name[label]
         if label in self._text:  # one that cannot even be shown
             return -1 - self._text[label]
-        raise AbsentError(f"no column is called {label!r}{self._meant(label)}")
-
-    def _meant(self, label: str) -> str:
-        import difflib
-
-        close = difflib.get_close_matches(label, self.columns, 1)
-        lower = [name for name in self.columns if name.lower() == label.lower()]
-        return "".join(f"; did you mean {meant!r}?" for meant in (lower or close)[:1])
+        raise AbsentError(f"no column is called {label!r}{meant(label, self.columns)}")
 
     @cached_property
     def _by_name(self) -> dict[str, int]:

@@ -7,10 +7,14 @@ import stat
 from typing import Any
 
 from . import _core, remote
+from .advice import require_options
+from .arguments import told
 from .attributes import Attributes, of_json
 from .errors import InvalidArgumentError, StaleError, TypeMismatchError, from_code
 
 Stamp = tuple[int, int, int] | remote.Version
+_OPENING = ("format", "array", "check", "guard", "read_ahead", "threads", "csv", "futhark", "idv",
+            "cache")  # fmt: skip
 _SAMPLE = 4096  # bytes
 _METADATA = ("zarr.json", ".zmetadata", ".zgroup", ".zarray", ".zattrs")  # of a folder of Zarr
 
@@ -83,6 +87,7 @@ def _refused(path: str, error: OSError) -> Exception:
     return from_code("io", error.strerror or str(error), path, None, error.errno or 0)
 
 
+@told
 class Opened:
     """Path and options of a Matrix or Frame. Pickles carry these, never cells."""
 
@@ -115,6 +120,22 @@ class Opened:
     def close(self) -> None:
         """Close the file. Arrays and views that were made of it stay valid."""
         _core.Object.close(self)  # type: ignore[arg-type]
+
+    def contents(self) -> list[str]:
+        """The objects in the file, for formats that hold several."""
+        return _core.Object.contents(self)  # type: ignore[arg-type]
+
+    def details(self) -> list[tuple[str, bytes]]:
+        """What the format has to say beside rows, columns and cells."""
+        return _core.Object.details(self)  # type: ignore[arg-type]
+
+    def prefetch(self, row_begin: int, row_end: int, col_begin: int, col_end: int) -> None:
+        """Ask the system to fetch a region from storage; returns at once."""
+        _core.Object.prefetch(self, row_begin, row_end, col_begin, col_end)  # type: ignore[arg-type]
+
+    def require_intact(self) -> None:
+        """Raise OSError when a file opened with guard=True has been cut or changed since."""
+        _core.Object.require_intact(self)  # type: ignore[arg-type]
 
     def __reduce__(self) -> tuple[Any, ...]:
         path, stamp = self._whole_path, self._state()
@@ -170,4 +191,5 @@ def reopen_far(path: str, options: dict[str, Any], stamp: Stamp, through: dict[s
 
 def open_options(options: dict[str, Any]) -> _core.OpenOptions:
     """The options of `open` as dapple takes them."""
+    require_options("opening", options, _OPENING)
     return _core.OpenOptions(**options)

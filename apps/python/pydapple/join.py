@@ -13,12 +13,13 @@ from .arguments import told
 from .conversion import convert, opened_as
 from .errors import Error, InvalidArgumentError, TypeMismatchError, UnsupportedError
 from .files import holds_states, open
+from .fitted import missing_like, says_nothing_of
 from .frame import Frame
 from .given import kind_of, unwrapped
 from .identity import file_name
 from .matrix import Matrix
 from .reports import Path, Progress, WriteSummary, reporting
-from .tables import missing_like, says_nothing_of, table_of
+from .tables import table_of
 from .write import write
 
 

@@ -1,5 +1,4 @@
-// Options of opening and writing, from Python's keywords. Names are checked here, so that a typing
-// error is an error.
+// Options of opening and writing, from Python's keywords.
 #include <optional>
 #include <string>
 #include <string_view>
@@ -33,8 +32,11 @@ Choice choose(const char* what, const std::string& given,
               std::string(what) + " is one of " + names + "', not '" + given + "'");
 }
 
-[[noreturn]] void fail_option(const std::string& group, const std::string& key) {
-  throw Error(Errc::type_mismatch, group + " has no option '" + key + "'");
+[[noreturn]] void fail_option(const std::string& group, const std::string& key,
+                              const std::vector<std::string>& names) {
+  const nb::object meant = nb::module_::import_("pydapple.advice").attr("meant")(key, names);
+  throw Error(Errc::type_mismatch,
+              group + " has no option '" + key + "'" + nb::cast<std::string>(meant));
 }
 
 /// The value of an option. Throws when it is none of what `what` says.
@@ -48,13 +50,8 @@ T option(const std::string& group, const std::string& key, nb::handle value,
 }
 std::string key_of(const std::string& group, nb::handle key) {
   std::string name;
-  if (!nb::try_cast(key, name)) fail_option(group, nb::repr(key).c_str());
+  if (!nb::try_cast(key, name)) fail_option(group, nb::repr(key).c_str(), {});
   return name;
-}
-
-/// Throws for keywords that are no options.
-void require_none(const char* group, const nb::kwargs& others) {
-  for (auto [key, value] : others) fail_option(group, nb::cast<std::string>(key));
 }
 
 /// LABEL=TYPE of what a column of text holds: a dtype, or the name of another meaning.
@@ -79,15 +76,16 @@ std::string column_type(const std::string& label, nb::handle kind) {
 
 /// The option of a format that is meant by a key of its group; of lists in plural: "types".
 const dapple::OptionInfo& option_of(const std::string& group, const std::string& key) {
+  std::vector<std::string> names;
   for (const dapple::FormatInfo& format : dapple::formats()) {
     for (const dapple::OptionInfo& option : format.options) {
+      if (option.writing || !option.name.starts_with(group + ".")) continue;
       const bool several = option.kind >= dapple::OptionKind::list;
-      if (option.writing || option.name != group + "." + key.substr(0, key.size() - several))
-        continue;
-      if (!several || key.ends_with('s')) return option;
+      names.push_back(std::string(option.name.substr(group.size() + 1)) + (several ? "s" : ""));
+      if (names.back() == key) return option;
     }
   }
-  fail_option(group, key);
+  fail_option(group, key, names);
 }
 
 /// Adds the options of a group, as text.
@@ -128,8 +126,7 @@ void make_open_options(dapple::OpenOptions* self, std::optional<std::string> for
                        std::optional<std::string> array, const std::string& check, bool guard,
                        bool read_ahead, Threads threads, const std::string& cache,
                        std::optional<nb::dict> csv, std::optional<nb::dict> futhark,
-                       std::optional<nb::dict> idv, const nb::kwargs& others) {
-  require_none("opening", others);
+                       std::optional<nb::dict> idv) {
   dapple::OpenOptions options;
   options.format = format.value_or("");
   options.array = array.value_or("");
@@ -162,9 +159,7 @@ std::optional<dapple::TileShape> tile_of(nb::handle tile) {
 void make_write_options(dapple::WriteOptions* self, nb::handle tile, const std::string& kind,
                         bool narrow, std::uint32_t align, nb::handle pack, bool plain,
                         bool overwrite, bool sync, std::string attributes,
-                        const NamesHandle* row_names, const NamesHandle* col_names,
-                        const nb::kwargs& others) {
-  require_none("writing", others);
+                        const NamesHandle* row_names, const NamesHandle* col_names) {
   dapple::WriteOptions options;
   options.tile = tile_of(tile);
   options.kind = choose<dapple::KindChoice>("kind", kind,
@@ -196,13 +191,13 @@ void bind_options(nb::module_& m) {
            nb::arg("array") = nb::none(), nb::arg("check") = "never", nb::arg("guard") = false,
            nb::arg("read_ahead") = true, nb::arg("threads") = 1, nb::arg("cache") = "",
            nb::arg("csv") = nb::none(), nb::arg("futhark") = nb::none(),
-           nb::arg("idv") = nb::none(), nb::arg("others"));
+           nb::arg("idv") = nb::none());
   nb::class_<dapple::WriteOptions>(m, "WriteOptions")
       .def("__init__", &make_write_options, nb::kw_only(), nb::arg("tile") = nb::none(),
            nb::arg("kind") = "auto", nb::arg("narrow") = true, nb::arg("align") = 64,
            nb::arg("pack") = nb::none(), nb::arg("plain") = false, nb::arg("overwrite") = false,
            nb::arg("sync") = true, nb::arg("attributes") = "", nb::arg("row_names") = nb::none(),
-           nb::arg("col_names") = nb::none(), nb::arg("others"));
+           nb::arg("col_names") = nb::none());
 }
 
 }  // namespace pydapple

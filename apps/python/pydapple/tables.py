@@ -109,12 +109,12 @@ def from_arrow(data: Any) -> Table:
     for label, cells, missing, described, of_column in read:
         meaning = Meaning(*described)
         gone = None if missing is None else missing.view(bool)
-        columns.append(_stored(label, cells, gone, meaning))
+        columns.append(marked(label, cells, gone, meaning))
         noted[label] = attributes.of_metadata(of_column)
     return Table(columns, attributes.with_columns(attributes.of_metadata(metadata), noted))
 
 
-def _stored(
+def marked(
     label: str, cells: NDArray[Any], missing: NDArray[np.bool_] | None, meaning: Meaning
 ) -> StoredColumn:
     """Marks missing cells as the meaning wants it."""
@@ -143,100 +143,6 @@ def _stored(
         cells, bits = mark_missing(cells, missing)
         meaning = meaning._replace(missing=bits)
     return StoredColumn(label, cells, meaning)
-
-
-def says_nothing_of(column: StoredColumn, meaning: Meaning, dtype: np.dtype[Any]) -> bool:
-    """Whether all its cells are missing, in a way that tells nothing of such a column.
-
-    None is taken for text, and NaN, by which pandas says the same, for a float.
-    """
-    given = column.meaning
-    if given.words is not None:
-        return given.kind == "text" and len(given.words) == 0 and meaning.kind != "text"
-    if given.kind != "number" or column.cells.dtype.kind != "f":
-        return False
-    return (meaning.kind != "number" or dtype.kind != "f") and bool(np.isnan(column.cells).all())
-
-
-def missing_like(column: StoredColumn, meaning: Meaning, dtype: np.dtype[Any]) -> StoredColumn:
-    """As many missing cells of another meaning and dtype."""
-    rows = len(column.cells)
-    words = None if meaning.words is None else _core.Words([])
-    gone = np.ones(rows, bool) if rows else None
-    return _stored(
-        column.label, np.zeros(rows, dtype), gone, meaning._replace(missing=None, words=words)
-    )
-
-
-def fitted(table: Table, frame: Any) -> Table:
-    """A table with its cells as the columns of a frame hold them, where that loses nothing."""
-    likes = zip(table.columns, frame._labels, frame._meanings, frame._dtypes, strict=False)
-    columns = [
-        _as_stored(column, meaning, dtype) if column.label == label else column
-        for column, label, meaning, dtype in likes
-    ]
-    return table._replace(columns=[*columns, *table.columns[len(columns) :]])
-
-
-def _as_stored(column: StoredColumn, meaning: Meaning, dtype: np.dtype[Any]) -> StoredColumn:
-    if says_nothing_of(column, meaning, dtype):
-        return missing_like(column, meaning, dtype)
-    given, cells = column.meaning, column.cells
-    if meaning.words is not None or (given.kind, given.zone) != (meaning.kind, meaning.zone):
-        return column
-    gone = given.missing_cells(cells)
-    if meaning.is_time and given.unit != meaning.unit:
-        ticks = np.where(gone, 0, cells).view(given.dtype(cells.dtype))
-        try:
-            cells = times.in_unit(ticks, meaning.unit).view(np.int64)
-        except TypeMismatchError:
-            return column
-    made = _cast(np.where(gone, cells.dtype.type(0), cells), dtype)
-    if made is None:
-        return column
-    integers = meaning.kind == "number" and dtype.kind in "iu"
-    if meaning.missing is None:
-        if integers and gone.any():
-            raise InvalidArgumentError(
-                f"column {column.label!r} has missing cells, and there is no {dtype} that marks "
-                f"them in the data set{_in_new(column.label, dtype.kind, dtype.itemsize)}"
-            )
-        return _stored(column.label, made, gone if gone.any() else None, meaning)
-    if meaning.missing_cells(made[~gone]).any():  # the mark is a cell of its own here
-        if not integers:
-            return column
-        mark = made[meaning.missing_cells(made) & ~gone][0]
-        raise InvalidArgumentError(
-            f"column {column.label!r} holds {mark}, which marks missing cells in the data set"
-            f"{_in_new(column.label, dtype.kind, 2 * dtype.itemsize)}"
-        )
-    if not gone.any():
-        return StoredColumn(column.label, made, meaning._replace(missing=None))
-    made[gone] = np.array(meaning.missing, f"u{dtype.itemsize}").view(dtype)
-    return StoredColumn(column.label, made, meaning)
-
-
-def _in_new(label: str, kind: str, size: int) -> str:
-    """What to do, since parts that are there stay as they are."""
-    name = f"{'U' * (kind == 'u')}Int{8 * size}" if size <= 8 else "Float64"
-    as_that = f"df.astype({{{label!r}: {name!r}}})"
-    return f"; write all parts to a new one with the column as {name}: {as_that}"
-
-
-def _cast(cells: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any] | None:
-    """The same numbers in another dtype; None where one is not exact there."""
-    if cells.dtype.kind == "f":
-        with np.errstate(over="ignore"):
-            made = cells.astype(dtype) if dtype.kind == "f" else None
-        exact = made is not None and ((made == cells) | np.isnan(cells)).all()
-        return made if exact else None
-    if dtype.kind == "f":
-        most = 1 << np.finfo(dtype).nmant + 1
-        low, high = -most, most
-    else:
-        low, high = np.iinfo(dtype).min, np.iinfo(dtype).max
-    fits = cells.size == 0 or (int(cells.min()) >= low and int(cells.max()) <= high)
-    return cells.astype(dtype) if fits else None
 
 
 def as_column(values: Any, label: str) -> StoredColumn:
@@ -281,12 +187,12 @@ def _from_numpy(values: Any, label: str) -> StoredColumn:
         raise _no_column(values, array.ndim, label)
     kind = array.dtype.kind
     if kind == "b":
-        return _stored(label, array, missing, Meaning("boolean"))
+        return marked(label, array, missing, Meaning("boolean"))
     if kind in "Mm":
         return _from_times(array, missing, label, "")
     if kind in "UST" or kind == "O":
         return _from_objects(array, missing, label)
-    return _stored(label, array, missing, Meaning())
+    return marked(label, array, missing, Meaning())
 
 
 def _from_series(values: Any, label: str) -> StoredColumn:
@@ -325,7 +231,7 @@ def _from_times(
     ticks = times.in_unit(array, wanted)
     gone = np.isnat(array) if missing is None else np.isnat(array) | missing
     kind = "timestamp" if array.dtype.kind == "M" else "duration"
-    return _stored(label, ticks.view(np.int64), gone, Meaning(kind, unit=wanted, zone=zone))
+    return marked(label, ticks.view(np.int64), gone, Meaning(kind, unit=wanted, zone=zone))
 
 
 def _is_missing(value: Any) -> bool:
@@ -353,10 +259,10 @@ def _from_objects(
     kinds = {type(value) for value in objects[~gone]}
     if all(issubclass(kind, str) for kind in kinds):
         codes, words = _core.encode_words(objects, gone.view(np.uint8))
-        return _stored(label, codes, gone, Meaning("text", words=words))
+        return marked(label, codes, gone, Meaning("text", words=words))
     mask = gone if gone.any() else None
     if kinds <= {bool, np.bool_}:
-        return _stored(label, np.where(gone, False, objects).astype(bool), mask, Meaning("boolean"))
+        return marked(label, np.where(gone, False, objects).astype(bool), mask, Meaning("boolean"))
     if all(issubclass(kind, (datetime.datetime, np.datetime64)) for kind in kinds):
         return _from_datetimes(objects, gone, label)
     if kinds == {datetime.date}:
@@ -365,7 +271,7 @@ def _from_objects(
         return _from_times(_ticks(objects, gone, "m"), None, label, "")
     if all(issubclass(kind, (int, float, np.integer, np.floating)) and kind is not bool
            for kind in kinds):  # fmt: skip
-        return _stored(label, _numbers(objects, gone), mask, Meaning())
+        return marked(label, _numbers(objects, gone), mask, Meaning())
     raise TypeError(mixture(objects, gone))
 
 
@@ -444,7 +350,7 @@ def _from_pandas(series: Any, label: str) -> StoredColumn | None:
             )
         codes = series.cat.codes.to_numpy().astype(np.int64) + 1
         meaning = Meaning("category", ordered=bool(dtype.ordered), words=_core.Words(words))
-        return _stored(label, codes, codes == 0, meaning)
+        return marked(label, codes, codes == 0, meaning)
     if isinstance(dtype, pd.DatetimeTZDtype):
         utc = series.dt.tz_convert("UTC").dt.tz_localize(None).to_numpy()
         return _from_times(utc, None, label, zone_name(dtype.tz))
@@ -454,10 +360,10 @@ def _from_pandas(series: Any, label: str) -> StoredColumn | None:
     if isinstance(dtype, pd.StringDtype):
         return _from_objects(series.to_numpy(object), missing, label)
     if isinstance(dtype, pd.BooleanDtype):
-        return _stored(label, series.to_numpy(bool, na_value=False), missing, Meaning("boolean"))
+        return marked(label, series.to_numpy(bool, na_value=False), missing, Meaning("boolean"))
     kind = getattr(dtype, "numpy_dtype", None)
     if kind is not None and kind.kind in "iuf":
-        return _stored(label, series.to_numpy(kind, na_value=0), missing, Meaning())
+        return marked(label, series.to_numpy(kind, na_value=0), missing, Meaning())
     if isinstance(dtype, pd.SparseDtype):
         return _from_numpy(series.to_numpy(), label)
     raise TypeError(f"pandas calls its dtype {dtype}")

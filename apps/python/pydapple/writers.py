@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 from . import _core, keys, times
 from .arrays import bands_of
 from .errors import InvalidArgumentError, InvalidIndexError, TypeMismatchError
+from .fitted import says_nothing_of
 from .given import is_sparse, plain_array, require_sound, unwrapped
 from .matrix import Matrix
 from .reports import WriteSummary
-from .tables import StoredColumn, as_cells, as_column, says_nothing_of
+from .tables import StoredColumn, as_cells, as_column
 
 _W = TypeVar("_W", bound="_TileWriter")
 
