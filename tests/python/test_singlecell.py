@@ -120,7 +120,7 @@ def test_a_data_set_is_surveyed_as_one(x, tmp_path):
 def test_zeros_that_are_stored_are_no_counts_and_absent_cells_are_refused(tmp_path):
     stored = sp.csr_array((np.array([0.0, -0.0, 2.0]), [0, 1, 1], [0, 2, 3]), (2, 2))
     dp.write(tmp_path / "zeros.dbdf", stored)
-    made = dp.singlecell.survey(dp.open(tmp_path / "zeros.dbdf"), percent_top=(1, 2))
+    made = dp.singlecell.survey(dp.open(tmp_path / "zeros.dbdf"), percent_top=np.array([1, 2]))
     assert made.obs["n_genes_by_counts"].tolist() == [0, 1] and made.var["n_cells_by_counts"].tolist() == [0, 1]
     dp.dataset.create(tmp_path / "set", dp.open(tmp_path / "zeros.dbdf"), (4, 2))
     dp.dataset.commit(tmp_path / "set", [dp.dataset.write_part(tmp_path / "set", np.ones((2, 2)), at=(0, 0))])

@@ -9,6 +9,7 @@
 Start with `open`, which gives a `Matrix` or a `Frame`, and `write`.
 """
 
+import sys as _sys
 from typing import Any as _Any
 
 from . import dataset, singlecell
@@ -119,4 +120,4 @@ __all__ = [
 
 
 def __getattr__(name: str) -> _Any:
-    raise _no_attribute("pydapple", name, _PACKAGE)
+    raise _no_attribute("pydapple", name, _PACKAGE, of=_sys.modules[__name__])

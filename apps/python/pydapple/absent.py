@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from .errors import InvalidArgumentError
+from .errors import InvalidArgumentError, shown
 
 Absent = Literal["error", "zero", "nan"]
 
@@ -13,5 +13,5 @@ def absent_code(absent: Absent) -> int:
     """The choice as the library counts it."""
     names = ["error", "zero", "nan"]
     if absent not in names:
-        raise InvalidArgumentError(f"absent is 'error', 'zero' or 'nan', not {absent!r}")
+        raise InvalidArgumentError(f"absent is 'error', 'zero' or 'nan', not {shown(absent)}")
     return names.index(absent)

@@ -110,13 +110,16 @@ def require_options(whose: str, given: Collection[str], known: Collection[str]) 
 
 
 def no_attribute(
-    what: str, name: str, known: dict[str, str], columns: Collection[str] = ()
+    what: str, name: str, known: dict[str, str], columns: Collection[str] = (), of: object = None
 ) -> AttributeError:
-    """The exception for an attribute that is not there, which says what to use."""
+    """The exception for an attribute that is not there, which says what to use.
+
+    Python itself adds a similar name that there is, where it shows the exception.
+    """
     hint = known.get(name, "")
     if name in columns:
         hint = f'f["{name}"] is the column'
-    return AttributeError(f"{what} has no {name!r}{hint and '; ' + hint}")
+    return AttributeError(f"{what} has no {name!r}{hint and '; ' + hint}", name=name, obj=of)
 
 
 def require_handle(handle: object, kind: type) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 import operator
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -12,7 +13,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from .advice import require_options
-from .errors import Error, TypeMismatchError
+from .errors import Error, TypeMismatchError, shown
 
 Told = TypeVar("Told", bound=Callable[..., Any])  # a function, or a class with all its methods
 
@@ -24,6 +25,13 @@ def _is_flag(value: Any) -> bool:
     return isinstance(value, (bool, np.bool_))
 
 
+def _is_text(value: Any) -> bool:
+    try:
+        return isinstance(value, str) and value.encode("utf-8", "surrogateescape") is not None
+    except UnicodeEncodeError:
+        return False
+
+
 def _is_integer(value: Any) -> bool:
     try:
         return 0 <= operator.index(value) < 2**64
@@ -32,15 +40,19 @@ def _is_integer(value: Any) -> bool:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float, np.integer, np.floating))
+    whole = isinstance(value, (int, np.integer)) and not isinstance(value, np.timedelta64)
+    return whole or (isinstance(value, (float, np.floating)) and math.isfinite(value))
 
 
 def _is_pair(value: Any) -> bool:
     return isinstance(value, (tuple, list)) and len(value) == 2 and all(map(_is_integer, value))
 
 
-def _is_list(value: Any) -> bool:
-    return isinstance(value, Iterable) and not isinstance(value, (str, bytes, Mapping))
+def is_list(value: Any) -> bool:
+    """Whether it is several things, and neither text nor a mapping."""
+    if isinstance(value, (str, bytes, Mapping)) or getattr(value, "shape", None) == ():
+        return False
+    return isinstance(value, Iterable)
 
 
 def _is_opened(value: Any) -> bool:
@@ -51,21 +63,23 @@ def _is_opened(value: Any) -> bool:
 _KINDS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "bool": (_is_flag, "True or False"),
     "int": (_is_integer, "an integer from 0 on"),
+    "Align": (lambda value: _is_integer(value) and value < 2**32, "a power of two up to 2097152"),
     "float": (_is_number, "a number"),
-    "str": (lambda value: isinstance(value, str), "a str"),
+    "str": (_is_text, "a str"),
     "tuple": (_is_pair, "a pair of integers from 0 on"),
     "Mapping": (lambda value: isinstance(value, Mapping), "a mapping, such as a dict"),
-    "Sequence": (_is_list, "a list"),
-    **dict.fromkeys(("Iterable", "Part"), (_is_list, "a list")),
-    "Absent": (lambda value: isinstance(value, str), "'error', 'zero' or 'nan'"),
-    "What": (lambda value: isinstance(value, str), "a str"),
+    "Sequence": (is_list, "a list"),
+    **dict.fromkeys(("Iterable", "Part"), (is_list, "a list")),
+    "Absent": (_is_text, "'error', 'zero' or 'nan'"),
+    "Check": (_is_text, "'never', 'first_touch' or 'always'"),
+    "What": (_is_text, "a str"),
     **dict.fromkeys(("Matrix", "Frame"), (_is_opened, "what pydapple.open gives")),
     "Progress": (lambda value: _is_flag(value) or callable(value), "True, or a function"),
 }
 # Those of `write` that other calls take as **options.
 _OPTIONS = {
     **dict.fromkeys(("overwrite", "sync", "plain", "narrow"), "bool"),
-    **{"tile": "tuple[int, int] | None", "kind": "str", "align": "int", "pack": "str | None"},
+    **{"tile": "tuple[int, int] | None", "kind": "str", "align": "Align", "pack": "str | None"},
     "attrs": "Mapping[str, Any] | None",
     **dict.fromkeys(("row_names", "col_names"), "Sequence[str] | None"),
 }
@@ -80,6 +94,8 @@ def _wrong_one(call: Callable[..., Any], given: tuple[Any, ...], named: dict[str
         if one.kind is one.VAR_KEYWORD:
             bound |= bound.pop(name, {})
             asked = _OPTIONS | asked
+    if "align" in asked:
+        asked["align"] = _OPTIONS["align"]
     for name, value in bound.items():
         kinds = _INNER.sub("", _INNER.sub("", asked.get(name, ""))).split(" | ")
         found = [_KINDS.get(kind) for kind in kinds if kind != "None"]
@@ -87,7 +103,7 @@ def _wrong_one(call: Callable[..., Any], given: tuple[Any, ...], named: dict[str
             continue
         if not any(fits(value) for fits, _ in filter(None, found)):
             wanted = " or ".join(dict.fromkeys(said for _, said in filter(None, found)))
-            return f"{name} is {wanted}, not {_shown(value)}"
+            return f"{name} is {wanted}, not {shown(value)}"
     return ""
 
 
@@ -99,11 +115,15 @@ def _require_known(call: Callable[..., Any], named: dict[str, Any]) -> None:
         require_options(call.__name__, named, [name for name in names if name != "self"])
 
 
-def _shown(value: Any) -> str:
-    """A value in a message: short, and without an address in memory."""
-    text = repr(value)
-    plain = len(text) <= 80 and " at 0x" not in text and "\n" not in text
-    return text if plain else f"a {type(value).__name__}"
+def _usage(call: Callable[..., Any]) -> str:
+    """How a function is called, in short: ``tile_stats(axis, *, absent, threads)``."""
+    said: list[str] = []
+    for name, one in inspect.signature(call).parameters.items():
+        if one.kind is one.KEYWORD_ONLY and "*" not in said:
+            said.append("*")
+        stars = "**" if one.kind is one.VAR_KEYWORD else ""
+        said += [] if name == "self" else ["above=x" if name == "condition" else stars + name]
+    return f"{call.__name__}({', '.join(said)})"
 
 
 def told(one: Told) -> Told:
@@ -129,8 +149,8 @@ def told(one: Told) -> Told:
             _require_known(call, named)
             try:
                 wrong = _wrong_one(call, given, named)
-            except TypeError:  # of too many, or too few, of which Python tells
-                raise error from None
+            except TypeError as fault:  # of too many arguments, or too few
+                raise TypeMismatchError(f"{fault}; it is called as {_usage(call)}") from error
             if not wrong:
                 raise
             raise TypeMismatchError(wrong) from error

@@ -35,7 +35,12 @@ class LabelledStream:
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         return _core.arrow_stream(
-            self.frame, self.labels, self.fault, self.columns, self.rows, self.named_zones,
+            self.frame,
+            self.labels,
+            self.fault,
+            self.columns,
+            self.rows,
+            self.named_zones,
             *self.metadata,
         )
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from . import _core
 from .advice import require_options
-from .errors import InvalidArgumentError, TypeMismatchError
+from .errors import InvalidArgumentError, TypeMismatchError, shown
 from .names import to_core
 
 Attributes = Mapping[str, Any]
@@ -75,7 +75,7 @@ def plain(value: Any, where: str) -> Any:
 def to_json(attrs: Any, where: str = "attrs") -> str:
     """A mapping as JSON text. Raises TypeMismatchError for what JSON has not."""
     if not isinstance(attrs, Mapping):
-        raise TypeMismatchError(f"{where} is a mapping from str to values, not {attrs!r}")
+        raise TypeMismatchError(f"{where} is a mapping from str to values, not {shown(attrs)}")
     try:
         text = json.dumps(plain(attrs, where), ensure_ascii=False, allow_nan=False)
         text.encode()

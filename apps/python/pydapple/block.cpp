@@ -49,7 +49,17 @@ nb::object copy_of(const BlockHandle& h) {
   return out;
 }
 
-nb::object numpy_of(nb::handle self, std::optional<bool> copy, bool aligned) {
+/// True, False or None. Throws type_mismatch for anything else.
+std::optional<bool> truth_of(nb::handle given, const char* name) {
+  std::optional<bool> truth;
+  if (given.is_none() || nb::try_cast(given, truth)) return truth;
+  throw dapple::Error(dapple::Errc::type_mismatch,
+                      std::string(name) + " is True, False or None, not " + shown(given));
+}
+
+nb::object numpy_of(nb::handle self, nb::handle copying, nb::handle aligning) {
+  const std::optional<bool> copy = truth_of(copying, "copy");
+  const bool aligned = truth_of(aligning, "aligned").value_or(true);
   const BlockHandle& h = *nb::inst_ptr<BlockHandle>(self);
   if (copy.value_or(false)) return copy_of(h);
   const auto view = h.view();
@@ -77,15 +87,12 @@ nb::object csr_of(const BlockHandle& h) {
 }
 
 nb::object dlpack_of(nb::handle self, nb::kwargs options) {
-  std::optional<bool> copy;
-  if (options.contains("copy") && !options["copy"].is_none()) {
-    copy = nb::cast<bool>(options["copy"]);
-  }
-  return numpy_of(self, copy, true).attr("__dlpack__")(**options);
+  const nb::object copy = options.contains("copy") ? nb::object(options["copy"]) : nb::none();
+  return numpy_of(self, copy, nb::none()).attr("__dlpack__")(**options);
 }
 
-nb::object array_of(nb::handle self, nb::handle dtype, std::optional<bool> copy) {
-  const nb::object cells = numpy_of(self, copy, true);
+nb::object array_of(nb::handle self, nb::handle dtype, nb::handle copy) {
+  const nb::object cells = numpy_of(self, copy, nb::none());
   if (dtype.is_none()) return cells;
   return cells.attr("astype")(dtype, nb::arg("copy") = false);
 }

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Iterator, Sequence
 from typing import overload
 
 from . import _core
-from .errors import OutOfRangeError
+from .errors import InvalidIndexError, shown
+from .keys import Pick, pick
 
 
 class Blocks(Sequence[_core.Block]):
@@ -24,12 +24,12 @@ class Blocks(Sequence[_core.Block]):
     @overload
     def __getitem__(self, key: slice) -> list[_core.Block]: ...
     def __getitem__(self, key: int | slice) -> _core.Block | list[_core.Block]:
+        picked = Pick([]) if isinstance(key, tuple) else pick(key, len(self), "block")
         if isinstance(key, slice):
-            return [self._owner._stored_block(k) for k in range(len(self))[key]]
-        index, count = operator.index(key), len(self)
-        if not -count <= index < count:
-            raise OutOfRangeError(f"block {index} is outside the {count}")
-        return self._owner._stored_block(index % count)
+            return [self._owner._stored_block(k) for k in picked.of]
+        if not picked.drop:
+            raise InvalidIndexError(f"blocks are picked by an integer or a slice, not {shown(key)}")
+        return self._owner._stored_block(picked.of[0])
 
     def __iter__(self) -> Iterator[_core.Block]:
         for k in range(len(self)):

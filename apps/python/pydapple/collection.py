@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from . import _core, files, remote, temporary, ten_x
 from .arguments import told
 from .attributes import of_json, to_json
-from .errors import AbsentError, InvalidArgumentError, UnsupportedError
+from .errors import AbsentError, InvalidArgumentError, UnsupportedError, shown
 from .frame import Frame
 from .identity import file_name, open_options
 from .matrix import Matrix
@@ -36,8 +36,8 @@ def checked_name(name: Any) -> str:
     parts = name.split("/") if isinstance(name, str) else []
     if not parts or any(part in ("", ".", "..") or part[0] == "." for part in parts):
         raise InvalidArgumentError(
-            f"{name!r} is no name of a member: names are str such as 'X' or 'layers/counts', whose "
-            "parts are not empty and do not start with a dot"
+            f"{shown(name)} is no name of a member: names are str such as 'X' or 'layers/counts', "
+            "whose parts are not empty and do not start with a dot"
         )
     if any(character in name for character in "\\\0:"):
         raise InvalidArgumentError(f"{name!r} is no name of a member: it has a character of paths")
@@ -191,8 +191,8 @@ class Collection(MutableMapping[str, Any]):
         return os.path.join(self.path, *name.split("/")) + _OBJECT
 
     def _absent(self, name: str) -> AbsentError:
-        shown = ", ".join(list(self)[:20]) or "none"
-        return AbsentError(f"{self._there.shown} has no member {name!r}; there are {shown}")
+        there = ", ".join(list(self)[:20]) or "none"
+        return AbsentError(f"{self._there.shown} has no member {name!r}; there are {there}")
 
     def __getitem__(self, name: str) -> Any:
         """A member: a `Matrix` or `Frame`, or the JSON of ``uns`` as a mapping."""
@@ -392,7 +392,7 @@ def _checked_axes(name: str, axes: Any) -> list[str | None]:
     known = isinstance(axes, list | tuple) and len(axes) == 2
     if not known or not all(one is None or isinstance(one, str) for one in axes):
         raise InvalidArgumentError(
-            f"the axes of {name!r} are a pair of names or None, not {axes!r}"
+            f"the axes of {name!r} are a pair of names or None, not {shown(axes)}"
         )
     return list(axes)
 
@@ -401,6 +401,7 @@ def _reopened(path: str, where: dict[str, Any]) -> Collection:
     return Collection(path, **where)
 
 
+@told
 @wraps(files.open)
 def open_any(path: Path, **options: Any) -> Matrix | Frame | Collection:
     """What `pydapple.open` is."""

@@ -160,6 +160,9 @@ PyObject* matrix_subscript(PyObject* self, PyObject* key) noexcept;
 void raise(const dapple::Error& error) noexcept;
 /// The exception itself.
 nb::object to_exception(const dapple::Error& error);
+
+/// A value in a message: short, and on one line.
+std::string shown(nb::handle value);
 /// Raises for an integer that is no row or column: "row 7 is outside the 3 x 4 matrix".
 void raise_index(const char* axis, PyObject* index, std::uint64_t rows,
                  std::uint64_t cols) noexcept;

@@ -9,7 +9,7 @@ import numpy as np
 
 from . import fetch, keys
 from .absent import Absent, absent_code
-from .errors import InvalidArgumentError, TooLargeError
+from .errors import InvalidArgumentError, TooLargeError, shown
 from .matrix import Matrix
 from .sparse_view import SparseView
 
@@ -69,7 +69,8 @@ def from_matrix(matrix: Matrix, chunks: Any, sparse: bool | str, absent: Absent)
     try:
         chunks = da.core.normalize_chunks(chunks, matrix.shape, dtype=matrix.dtype)
     except (TypeError, ValueError, ArithmeticError) as error:
-        raise InvalidArgumentError(f"chunks={chunks!r}: {error}") from error
+        why = str(error).splitlines()[0]
+        raise InvalidArgumentError(f"chunks={shown(chunks)}: {why}") from error
     if any(size < 0 for sizes in chunks for size in sizes):
         raise InvalidArgumentError("chunks have one row and one column or more; -1 is all of them")
     if not sparse:
@@ -80,7 +81,8 @@ def from_matrix(matrix: Matrix, chunks: Any, sparse: bool | str, absent: Absent)
     made = {True: "csr_array", "array": "csr_array", "matrix": "csr_matrix"}.get(sparse, sparse)
     if made not in ("csr_array", "csr_matrix", "csc_array", "csc_matrix"):
         raise InvalidArgumentError(
-            f"sparse is True, False, 'array', 'matrix', 'csc_array' or 'csc_matrix', not {sparse!r}"
+            "sparse is True, False, 'array', 'matrix', 'csc_array' or 'csc_matrix', not "
+            f"{shown(sparse)}"
         )
     kind = getattr(scipy.sparse, str(made))
     register_sparse_arrays()

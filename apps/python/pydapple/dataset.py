@@ -21,7 +21,13 @@ from . import _core, remote
 from .advice import require_options
 from .arguments import told
 from .attributes import STORING, tell
-from .errors import InvalidArgumentError, NotRecognisedError, TypeMismatchError, from_code
+from .errors import (
+    InvalidArgumentError,
+    NotRecognisedError,
+    TypeMismatchError,
+    from_code,
+    shown,
+)
 from .files import open as open_file
 from .fitted import fitted
 from .frame import Frame
@@ -242,6 +248,8 @@ def collect(folder: Path, *, keep: int = 1, grace: float = 7 * 24 * 3600) -> Col
         keep: how many of the latest states stay.
         grace: seconds; what is younger stays, since somebody may be reading or committing it.
     """
+    if not 0 <= grace < 2**63:
+        raise InvalidArgumentError(f"grace is a number of seconds from 0 on, not {shown(grace)}")
     return Collected(*_core.dataset_collect(file_name(folder), keep, int(grace)))
 
 

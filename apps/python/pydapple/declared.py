@@ -28,7 +28,7 @@ def _dtype(given: Any) -> np.dtype[Any]:
     try:
         made: np.dtype[Any] = np.dtype(given)
     except (TypeError, ValueError) as error:
-        raise TypeMismatchError(str(error)) from None
+        raise TypeMismatchError(str(error).splitlines()[0]) from None
     return made
 
 

@@ -140,6 +140,10 @@ void raise_index(const char* axis, PyObject* index, std::uint64_t rows,
 
 nb::object to_exception(const dapple::Error& error) { return exception_of(error); }
 
+std::string shown(nb::handle value) {
+  return nb::cast<std::string>(nb::module_::import_("pydapple.errors").attr("shown")(value));
+}
+
 void bind_errors(nb::module_&) {
   nb::register_exception_translator([](const std::exception_ptr& thrown, void*) {
     try {

@@ -111,6 +111,13 @@ class StaleError(Error, ValueError):
     code = "stale_index"
 
 
+def shown(value: object) -> str:
+    """A value in a message: short, on one line, and without an address in memory."""
+    text = repr(value)
+    plain = len(text) <= 80 and " at 0x" not in text and "\n" not in text
+    return text if plain else f"a {type(value).__name__}"
+
+
 _CLASSES: dict[str, type[Error]] = {
     kind.code: kind
     for kind in (

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from .advice import CONDITION, no_attribute
-from .errors import AbsentError, InvalidArgumentError, TypeMismatchError
+from .arguments import told
+from .errors import AbsentError, InvalidArgumentError, TypeMismatchError, shown
 from .search import value_text
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ class Condition:
     def _joined(self, other: Any, joint: str) -> Condition:
         if not isinstance(other, Condition):
             raise TypeMismatchError(
-                f"a condition is joined to another one, not to {other!r}; comparisons need "
+                f"a condition is joined to another one, not to {shown(other)}; comparisons need "
                 "parentheses: (f.c.a > 1) & (f.c.b < 2)"
             )
         parts: list[Condition | str] = []
@@ -85,6 +86,7 @@ class Condition:
         return f"<pydapple.Condition {self}>"
 
 
+@told
 class ColumnName:
     """A column in a condition: compared with ``<``, ``<=``, ``>``, ``>=``, ``==`` and ``!=``.
 
@@ -123,20 +125,20 @@ class ColumnName:
     def isin(self, values: Iterable[Any]) -> Condition:
         """Equal to one of some values."""
         if isinstance(values, (str, bytes)):
-            raise TypeMismatchError(f"isin takes a list of values, not {values!r}")
+            raise TypeMismatchError(f"isin takes a list of values, not {shown(values)}")
         try:
             listed = [_literal(value) for value in values]
         except TypeError as error:
             if isinstance(error, TypeMismatchError):
                 raise
-            raise TypeMismatchError(f"isin takes a list of values, not {values!r}") from None
+            raise TypeMismatchError(f"isin takes a list of values, not {shown(values)}") from None
         found = ", ".join(text for text in listed if text != "nan")  # which no cell is equal to
         return Condition(f"{self._name} in ({found})")
 
     def startswith(self, prefix: str) -> Condition:
         """Words that start with this."""
         if not isinstance(prefix, str):
-            raise TypeMismatchError(f"words start with a str, not {prefix!r}")
+            raise TypeMismatchError(f"words start with a str, not {shown(prefix)}")
         return Condition(f"{self._name} prefix {_quoted(prefix)}")
 
     def is_missing(self) -> Condition:
@@ -158,7 +160,7 @@ class ColumnName:
     __and__ = __rand__ = __or__ = __ror__ = __invert__ = _calculated
 
     def __getattr__(self, name: str) -> NoReturn:
-        raise no_attribute("a column of a condition", name, CONDITION)
+        raise no_attribute("a column of a condition", name, CONDITION, of=self)
 
     def __repr__(self) -> str:
         return f"<column {self._name} of a condition>"
@@ -209,13 +211,14 @@ def _literal(value: Any) -> str:
     """A value as text of a condition has it; "nan", which that has not, for NaN."""
     if value is None or _is_missing(value):
         raise TypeMismatchError(
-            f"no cell is compared with {value!r}: is_missing() finds missing cells"
+            f"no cell is compared with {shown(value)}: is_missing() finds missing cells"
         )
     try:
         given = value_text(value)
     except (TypeError, ValueError):
         raise TypeMismatchError(
-            f"a column is compared with numbers, words, times and truth values, not with {value!r}"
+            "a column is compared with numbers, words, times and truth values, not with "
+            f"{shown(value)}"
         ) from None
     if isinstance(given, str):
         return _quoted(given)

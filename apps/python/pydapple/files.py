@@ -10,7 +10,7 @@ from typing import Any
 from . import _core, guests, remote
 from .arguments import told
 from .attributes import write_options
-from .errors import InvalidArgumentError, TypeMismatchError
+from .errors import InvalidArgumentError, TypeMismatchError, shown
 from .frame import Frame
 from .identity import file_name, open_options, stamp_of
 from .matrix import Matrix
@@ -154,7 +154,10 @@ def far_object(
 
 
 def _require_arrays(name: str, array: str, format: str) -> None:
-    if format in ("npz", "hdf5", "zarr") or _core.find_member(f"{name}/{array}") is not None:
+    if (
+        format in ("npz", "hdf5", "zarr")
+        or _core.find_member(file_name(f"{name}/{array}")) is not None
+    ):
         return
     raise InvalidArgumentError(
         f"{name}: array= is for collections, npz, hdf5 and zarr files, and this one, of format "
@@ -165,7 +168,8 @@ def _require_arrays(name: str, array: str, format: str) -> None:
 def _of_member(name: str, options: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     """The file and the options of what may be a member of a collection."""
     array = options.get("array")
-    place = _core.find_member(f"{name}/{array}" if array and os.path.isdir(name) else name)
+    member = array and os.path.isdir(name)
+    place = _core.find_member(file_name(f"{name}/{array}") if member else name)
     if place is None:
         return name, options
     others = {key: value for key, value in options.items() if key != "array"}
@@ -185,7 +189,7 @@ def _group(name: str, given: Mapping[str, Any] | None) -> dict[str, Any] | None:
         return None
     if not isinstance(given, Mapping):
         raise TypeMismatchError(
-            f"{name} is a mapping from names of options to values, not {given!r}"
+            f"{name} is a mapping from names of options to values, not {shown(given)}"
         )
     return dict(given)
 
@@ -246,7 +250,7 @@ def estimate_packing(
         options: as of `open`.
     """
     if pack not in ("fast", "small"):
-        raise InvalidArgumentError(f"pack is 'fast' or 'small', not {pack!r}")
+        raise InvalidArgumentError(f"pack is 'fast' or 'small', not {shown(pack)}")
     opened = source if isinstance(source, Matrix | Frame) else open(source, **options)
     plain, fast, small = _core.estimate_packing(opened, threads)
     return plain, fast if pack == "fast" else small
@@ -325,6 +329,7 @@ def is_own_name(path: Path) -> bool:
     return True
 
 
+@told
 def formats() -> list[FormatInfo]:
     """Every format that dapple knows."""
     return [

@@ -206,7 +206,7 @@ class Frame(Pictured, FrameParts):
 
     def __getattr__(self, name: str) -> Any:
         known = () if name.startswith("_") else self.columns
-        raise no_attribute("a pydapple.Frame", name, FRAME, known)
+        raise no_attribute("a pydapple.Frame", name, FRAME, known, self)
 
     def __setattr__(self, name: str, value: Any) -> None:
         if not name.startswith("_") and name != "path":

@@ -14,7 +14,7 @@ from .absent import absent_code
 from .advice import meant, require_handle
 from .arguments import told
 from .arrays import new_array
-from .errors import AbsentError, InvalidIndexError, OutOfRangeError, UnsupportedError
+from .errors import AbsentError, InvalidIndexError, OutOfRangeError, UnsupportedError, shown
 from .identity import Opened
 from .meanings import Group, Meaning
 from .names import Named
@@ -239,7 +239,7 @@ def each_label(columns: str | Sequence[str | int]) -> Sequence[str | int]:
     try:
         return list(columns)
     except TypeError:
-        raise InvalidIndexError(f"columns are labels or numbers, not {columns!r}") from None
+        raise InvalidIndexError(f"columns are labels or numbers, not {shown(columns)}") from None
 
 
 def unique(columns: list[tuple[str, int]]) -> list[tuple[str, int]]:

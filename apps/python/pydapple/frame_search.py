@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from . import _core
 from .absent import Absent, absent_code
 from .arguments import told
-from .errors import InvalidArgumentError, TypeMismatchError
+from .errors import InvalidArgumentError, TypeMismatchError, shown
 from .expressions import ColumnNames, Condition, column_name, from_options
 from .frame_columns import FrameColumns
 from .search import Verdict, column_condition
@@ -96,7 +96,7 @@ class SearchedFrame(FrameColumns):
         if not isinstance(wanted, (Condition, str, int, np.integer)):
             raise TypeMismatchError(
                 "rows are found by a condition such as f.c.age > 30, its text, or the label of a "
-                f"column and above=30 or the like, not by {wanted!r}"
+                f"column and above=30 or the like, not by {shown(wanted)}"
             )
         if isinstance(wanted, Condition) or (isinstance(wanted, str) and not condition):
             if condition:

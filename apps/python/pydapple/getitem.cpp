@@ -31,7 +31,8 @@ struct AxisKey {
 AxisKey axis_of(const char* what, PyObject* key, std::uint64_t extent,
                 const dapple::Matrix& matrix) noexcept {
   const auto size = static_cast<Py_ssize_t>(extent);
-  if (PyLong_CheckExact(key) || PyArray_IsScalar(key, Integer)) {
+  const bool is_scalar = PyArray_IsScalar(key, Integer) && !PyArray_IsScalar(key, Timedelta);
+  if (PyLong_CheckExact(key) || is_scalar) {
     Py_ssize_t i = PyNumber_AsSsize_t(key, nullptr);
     if (i == -1 && PyErr_Occurred()) return {AxisKey::Kind::failed, {}};
     if (i < 0) i += size;

@@ -25,7 +25,11 @@ def file_name(path: Any) -> str:
         name = os.fsdecode(path)
     except TypeError as error:
         raise TypeMismatchError(f"a file is given by its name: {error}") from None
-    if "\0" in name:
+    try:
+        is_name = b"\0" not in os.fsencode(name)
+    except UnicodeEncodeError:
+        is_name = False
+    if not is_name:
         raise InvalidArgumentError(f"no file can be called {name!r}")
     return name
 

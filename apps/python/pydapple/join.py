@@ -11,7 +11,7 @@ from . import _core, temporary
 from .absent import Absent, absent_code
 from .arguments import told
 from .conversion import convert, opened_as
-from .errors import Error, InvalidArgumentError, TypeMismatchError, UnsupportedError
+from .errors import Error, InvalidArgumentError, TypeMismatchError, UnsupportedError, shown
 from .files import holds_states, open
 from .fitted import missing_like, says_nothing_of
 from .frame import Frame
@@ -53,9 +53,9 @@ def concat(
         InvalidArgumentError: shapes, labels or meanings do not fit each other.
     """
     if isinstance(sources, (str, bytes, os.PathLike, Matrix, Frame)):
-        raise TypeMismatchError(f"sources is a list of what is put together, not {sources!r}")
+        raise TypeMismatchError(f"sources is a list of what is put together, not {shown(sources)}")
     if axis not in (0, 1):
-        raise InvalidArgumentError(f"axis is 0 or 1, not {axis!r}")
+        raise InvalidArgumentError(f"axis is 0 or 1, not {shown(axis)}")
     with ExitStack() as files:
         parts = [files.enter_context(opened_as(one, open_with)) for one in sources]
         handle = _core.concat(parts, axis, allow_loss)

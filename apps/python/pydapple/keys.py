@@ -15,6 +15,7 @@ from .errors import (
     OutOfRangeError,
     TooLargeError,
     TypeMismatchError,
+    shown,
 )
 
 Positions = NDArray[np.int64]
@@ -70,7 +71,10 @@ def positions(
     `means` names what else may pick them, for messages. A missing Boolean picks nothing.
     """
     masked = np.ma.getmask(key) if isinstance(key, np.ma.MaskedArray) else np.False_
-    array = np.asarray(key)
+    try:
+        array = np.asarray(key)
+    except ValueError as error:  # lists of different lengths
+        raise InvalidIndexError(f"{axis}s are picked by {means}, not by {shown(key)}") from error
     if array.dtype.kind == "b":
         array = array & ~masked
     elif masked.any():
@@ -97,7 +101,7 @@ def positions(
                 raise OutOfRangeError(f"{axis} {number} is outside the {extent} {axis}s")
     if array.dtype.kind not in "iu":
         raise InvalidIndexError(
-            f"{axis}s are picked by {means}, not by {key!r}"
+            f"{axis}s are picked by {means}, not by {shown(key)}"
             if array.ndim == 0
             else f"an array of {array.dtype} picks no {axis}s; make it integers or Booleans"
             f"{_TEXT if array.dtype.kind in 'UT' else ''}"
@@ -149,7 +153,7 @@ def pick(key: Any, extent: int, axis: str) -> Pick:
     if isinstance(key, range):
         key = list(key)
     if isinstance(key, (bool, np.bool_, str, bytes)):
-        raise InvalidIndexError(f"{axis}s cannot be picked by {key!r}")
+        raise InvalidIndexError(f"{axis}s cannot be picked by {shown(key)}")
     means = "integers, slices, or one array of integers or Booleans"
     return Pick(positions(key, extent, axis, means))
 
@@ -224,7 +228,7 @@ def span(part: Any, extent: int, axis: str) -> range:
         part = range(whole(part[0]), whole(part[1]))
     if not isinstance(part, range):
         raise TypeMismatchError(
-            f"{axis}s are read as a slice, a range or a pair (begin, end): {part!r}"
+            f"{axis}s are read as a slice, a range or a pair (begin, end): {shown(part)}"
         )
     if step != 1:
         raise InvalidIndexError(f"{axis}s are read without a step; m[...] and m.take allow one")

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from . import _core, fetch, keys
 from .arguments import told
 from .declared import cell_dtype
-from .errors import AbsentError, InvalidArgumentError, TypeMismatchError
+from .errors import AbsentError, InvalidArgumentError, OutOfRangeError, TypeMismatchError
 from .expressions import Condition
 from .frame_columns import each_label
 from .given import name_of
@@ -110,6 +110,7 @@ def loader(
     return Loader(x, wanted, order, batch, drop_last, dtype, reuse, ahead)
 
 
+@told
 class Loader:
     """What `loader` makes: an iterable of `Batch`, and a sequence of them (``loader[k]``).
 
@@ -143,7 +144,7 @@ class Loader:
         """Batch k of the epoch. Any thread."""
         k = keys.whole(k)
         if not 0 <= k < len(self):
-            raise IndexError(f"batch {k} of {len(self)}")
+            raise OutOfRangeError(f"batch {k} is outside the {len(self)}")
         return self._read(self._order.of_epoch(self.epoch), k, None)
 
     def __iter__(self) -> Iterator[Batch]:
@@ -275,13 +276,11 @@ def _labels(obs: Any) -> list[Any]:
 def _picked(rows: Any, obs: Any, extent: int) -> Positions:
     if rows is None:
         return np.arange(extent, dtype=np.int64)
-    if isinstance(rows, slice):
-        return np.arange(*rows.indices(extent), dtype=np.int64)
     if isinstance(rows, (str, Condition)):
         if not hasattr(obs, "count_where"):  # of ours alone
             raise TypeMismatchError("a condition picks rows of a frame, which obs= is not")
         return np.asarray(obs.where(rows), dtype=np.int64)
-    return keys.positions(rows, extent, "row")
+    return keys.several(rows, extent, "row").positions()
 
 
 def _shares(weights: ArrayLike, rows: int) -> NDArray[np.float64]:

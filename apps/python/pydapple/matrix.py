@@ -15,7 +15,7 @@ from .advice import MATRIX, no_attribute, require_handle
 from .arguments import told
 from .arrays import new_array
 from .blocks import Blocks
-from .errors import InvalidArgumentError
+from .errors import InvalidArgumentError, TypeMismatchError, shown
 from .gathers import Gathered
 from .meanings import Group
 from .picture import Pictured
@@ -99,6 +99,10 @@ class Matrix(Multiplied, Pictured, Gathered):
         for _, cells in self.strips():
             yield from cells
 
+    def __contains__(self, value: object) -> bool:
+        """Refused: whether a cell has a value is found by ``m.count_where(equal=value)``."""
+        raise TypeMismatchError("m.count_where(equal=value) tells how many cells have a value")
+
     def _subscript(self, key: Any) -> Any:
         rows, cols = keys.picks(self._by_number(key), self.shape)
         cells = fetch.dense(self, rows, cols)
@@ -178,7 +182,7 @@ class Matrix(Multiplied, Pictured, Gathered):
         `rows` is a slice; `cells` a new array, or a `csr_array`. The next strip is fetched from
         storage while the caller works on one. `absent` is as of `read`.
         """
-        return strips.walk(self, sparse, absent, threads)
+        return strips.walk(self, bool(sparse), absent, threads)
 
     def block(self, rx: int, cx: int) -> _core.Block:
         """The block whose first cell is (rx, cx). Raises LookupError where none begins."""
@@ -200,7 +204,7 @@ class Matrix(Multiplied, Pictured, Gathered):
         Absent cells are an error, or zero.
         """
         if format not in ("csr", "csc", "coo", "bsr", "dia", "dok", "lil"):
-            raise InvalidArgumentError(f"SciPy has no sparse arrays of the format {format!r}")
+            raise InvalidArgumentError(f"SciPy has no sparse arrays of the format {shown(format)}")
         part = self.read_sparse(absent=absent, threads=threads)
         return part if format == "csr" else part.asformat(format)
 
@@ -290,7 +294,7 @@ class Matrix(Multiplied, Pictured, Gathered):
         return cells if dtype is None else cells.astype(dtype, copy=False)
 
     def __getattr__(self, name: str) -> Any:
-        raise no_attribute("a pydapple.Matrix", name, MATRIX)
+        raise no_attribute("a pydapple.Matrix", name, MATRIX, of=self)
 
     def __repr__(self) -> str:
         if self.closed:

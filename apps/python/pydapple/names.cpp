@@ -30,7 +30,12 @@ nb::list names_between(const NamesHandle& handle, std::uint64_t begin, std::uint
 
 std::optional<std::uint64_t> find_name(const NamesHandle& handle, nb::handle name) {
   nb::object keep;
-  return handle.names->find(bytes_of(name, keep));
+  try {
+    return handle.names->find(bytes_of(name, keep));
+  } catch (const nb::python_error& error) {
+    if (error.matches(PyExc_UnicodeEncodeError)) return std::nullopt;  // no text, which none has
+    throw;
+  }
 }
 
 /// The place of each, -1 of those that are not there.
@@ -50,7 +55,7 @@ NamesHandle make_names(const nb::iterable& texts) {
   for (nb::handle text : texts) {
     if (!PyUnicode_Check(text.ptr())) {
       throw dapple::Error(dapple::Errc::type_mismatch,
-                          std::string("names are str, and ") + nb::repr(text).c_str() + " is none");
+                          "names are str, and " + shown(text) + " is none");
     }
     builder.add(bytes_of(text, keep));
     if (builder.size() % 65536 == 0) check_signals();

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _core, keys
-from .arguments import told
-from .errors import InvalidIndexError, TypeMismatchError
+from .arguments import is_list, told
+from .errors import InvalidIndexError, TypeMismatchError, shown
 
 _AT_ONCE = 1 << 16  # names
 
@@ -76,7 +76,9 @@ class Names(Sequence[str]):
 
     def positions(self, names: Any) -> NDArray[np.int64]:
         """Which rows or columns have these names. Raises IndexError where none has one of them."""
-        wanted = [str(name) for name in names]
+        if not is_list(names) or not all(isinstance(name, str) for name in names):
+            raise TypeMismatchError(f"names are a list of str, not {shown(names)}")
+        wanted = list(names)
         found = self._names.find_all(wanted)
         if (found < 0).any():
             raise self._missing(wanted[int(np.argmax(found < 0))])
@@ -117,7 +119,7 @@ def to_core(given: Any, what: str) -> _core.Names | None:
     if isinstance(given, Names):
         return given._names
     if isinstance(given, (str, bytes)) or not hasattr(given, "__iter__"):
-        raise TypeMismatchError(f"{what} is a list of str, not {given!r}")
+        raise TypeMismatchError(f"{what} is a list of str, not {shown(given)}")
     return _core.Names(given)
 
 
@@ -180,12 +182,14 @@ class Named:
         if not is_names(key):
             if isinstance(key, (list, tuple)) and any(isinstance(one, str) for one in key):
                 other = next(one for one in key if not isinstance(one, str))
-                raise InvalidIndexError(f"names are str, and {other!r} is none: give all by name")
+                raise InvalidIndexError(
+                    f"names are str, and {shown(other)} is none: give all by name"
+                )
             return key
         what = ("row", "column")[axis]
         names = self._kept_names(what)
         if names is None:
-            raise InvalidIndexError(f"the {what}s have no names, so none is called {key!r}")
+            raise InvalidIndexError(f"the {what}s have no names, so none is called {shown(key)}")
         return names.index(key) if isinstance(key, str) else names.positions(key)
 
     def _by_number(self, key: Any) -> Any:

@@ -5,6 +5,7 @@
 #include <array>
 #include <string>
 
+#include "core.h"
 #include "dapple/error.h"
 
 namespace pydapple {
@@ -75,8 +76,8 @@ std::optional<ValueType> find_value_type(const PyArray_Descr* descr) noexcept {
 ValueType value_type_of(nb::handle dtype) {
   PyArray_Descr* descr = nullptr;
   if (PyArray_DescrConverter(dtype.ptr(), &descr) == NPY_FAIL) {
-    const nb::python_error error;
-    throw dapple::Error(dapple::Errc::type_mismatch, error.what());
+    PyErr_Clear();
+    throw dapple::Error(dapple::Errc::type_mismatch, "NumPy has no dtype " + shown(dtype));
   }
   const nb::object keep = nb::steal(reinterpret_cast<PyObject*>(descr));
   const auto type = find_value_type(descr);

@@ -45,8 +45,8 @@ T option(const std::string& group, const std::string& key, nb::handle value,
          std::string_view what) {
   T taken{};
   if (nb::try_cast(value, taken)) return taken;
-  throw Error(Errc::type_mismatch, group + "'s '" + key + "' is " + std::string(what) + ", not " +
-                                       nb::repr(value).c_str());
+  throw Error(Errc::type_mismatch,
+              group + "'s '" + key + "' is " + std::string(what) + ", not " + shown(value));
 }
 std::string key_of(const std::string& group, nb::handle key) {
   std::string name;
@@ -68,7 +68,7 @@ std::string column_type(const std::string& label, nb::handle kind) {
   try {
     return label + "=" + std::string(name(value_type_of(kind)));
   } catch (const std::exception&) {
-    throw Error(Errc::type_mismatch, std::string("types: ") + nb::repr(kind).c_str() +
+    throw Error(Errc::type_mismatch, "types: " + shown(kind) +
                                          " is neither a dtype nor one of 'boolean', 'timestamp', "
                                          "'duration', 'category', 'text'");
   }
@@ -149,9 +149,8 @@ std::optional<dapple::TileShape> tile_of(nb::handle tile) {
   if (tile.is_none()) return std::nullopt;
   std::pair<std::uint32_t, std::uint32_t> shape;
   if (!nb::try_cast(tile, shape)) {
-    throw Error(
-        Errc::type_mismatch,
-        std::string("tile is a pair of integers (rows, columns), not ") + nb::repr(tile).c_str());
+    throw Error(Errc::type_mismatch,
+                "tile is a pair of integers (rows, columns), not " + shown(tile));
   }
   return dapple::TileShape{shape.first, shape.second};
 }

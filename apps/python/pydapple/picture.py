@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from . import _core, keys
 from .arguments import told
-from .errors import InvalidArgumentError, TypeMismatchError
+from .errors import InvalidArgumentError, TypeMismatchError, shown
 from .reports import Progress, reporting
 
 What = Literal["density", "mean", "min", "max", "kind"]
@@ -180,7 +180,9 @@ def draw(
 ) -> Picture:
     """What `Matrix.picture` gives."""
     if what is not None and what not in _WHATS:
-        raise InvalidArgumentError(f"what is one of {', '.join(map(repr, _WHATS))}, not {what!r}")
+        raise InvalidArgumentError(
+            f"what is one of {', '.join(map(repr, _WHATS))}, not {shown(what)}"
+        )
     down, across = _fields(size)
     tall, wide = keys.span(rows, owner.shape[0], "row"), keys.span(cols, owner.shape[1], "column")
     with reporting(progress, "picture") as report:
@@ -199,7 +201,9 @@ def spy(picture: Picture, ax: Any, log: bool | None, colorbar: bool) -> Any:
 
         ax = plt.gca()
     if not hasattr(ax, "imshow"):
-        raise TypeMismatchError(f"ax is an Axes of matplotlib, as plt.subplots makes, not {ax!r}")
+        raise TypeMismatchError(
+            f"ax is an Axes of matplotlib, as plt.subplots makes, not {shown(ax)}"
+        )
     ax.set_title(picture.title)
     ax.set_xlabel("column")
     ax.set_ylabel("row")
@@ -276,8 +280,8 @@ def _fields(size: Any) -> tuple[int, int]:
         down, across = map(operator.index, pair)
     except (TypeError, ValueError):
         raise InvalidArgumentError(
-            f"size is a number of fields or a pair (down, across), not {size!r}"
+            f"size is a number of fields or a pair (down, across), not {shown(size)}"
         ) from None
     if not 1 <= min(down, across) <= max(down, across) <= _MOST:
-        raise InvalidArgumentError(f"size is 1 to {_MOST} each way, not {size!r}")
+        raise InvalidArgumentError(f"size is 1 to {_MOST} each way, not {shown(size)}")
     return down, across

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .advice import NotCalculatedWith
-from .errors import InvalidArgumentError, TypeMismatchError
+from .errors import InvalidArgumentError, TypeMismatchError, shown
 from .given import is_sparse
 
 if TYPE_CHECKING:
@@ -109,7 +109,12 @@ def _require_fit(shape: tuple[int, ...], extent: int, axis: int) -> None:
 def _factor(x: Any, extent: int, axis: int) -> NDArray[Any] | None:
     """What is multiplied with as it is; None for what has masks, or products of its own."""
     if isinstance(x, (list, tuple, Multiplied)):
-        x = np.asarray(x)
+        try:
+            x = np.asarray(x)
+        except ValueError as error:  # rows of different lengths
+            raise TypeMismatchError(
+                f"a matrix is multiplied by numbers, not by {shown(x)}"
+            ) from error
     if not isinstance(x, np.ndarray) or isinstance(x, np.ma.MaskedArray):
         return None
     numbers = x.dtype.kind in "biufc" or (

@@ -15,6 +15,7 @@ from typing import Any, Protocol
 from urllib.parse import urlsplit, urlunsplit
 
 from .errors import InvalidArgumentError, TypeMismatchError, UnsupportedError, from_code
+from .errors import shown as shown_value
 
 _AT_ONCE = 16  # requests
 _PIECE = 4 << 20  # bytes of a request: larger ranges are read side by side
@@ -73,7 +74,8 @@ def objects_of(path: str, fs: Any, store: Any) -> tuple[Objects, str] | None:
         fs, path = _file_system(path, path.partition("://")[0])
     if not hasattr(fs, "cat_ranges"):
         raise TypeMismatchError(
-            f"fs is a file system of fsspec, such as fsspec.filesystem('memory'), not {fs!r}"
+            "fs is a file system of fsspec, such as fsspec.filesystem('memory'), not "
+            f"{shown_value(fs)}"
         )
     return None if _is_local(fs) else (FileSystemObjects(fs), path)
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from . import _core, times
 from .absent import Absent, absent_code
 from .arguments import told
-from .errors import InvalidArgumentError, TypeMismatchError
+from .errors import InvalidArgumentError, TypeMismatchError, shown
 
 _CONDITIONS = {"above", "at_least", "below", "at_most", "equal", "between", "nan"}
 
@@ -132,13 +132,13 @@ def _one(
             raise TypeError
     except (TypeError, ValueError):
         many = f"two of them (low, high), each a {wanted}" if name == "between" else f"a {wanted}"
-        raise TypeMismatchError(f"{name} takes {many}, not {bound!r}") from None
+        raise TypeMismatchError(f"{name} takes {many}, not {shown(bound)}") from None
     return (name, low, high) if isinstance(low, str) else nearest_bounds(name, low, high)
 
 
 def _number(value: Any) -> int | float:
     number = value.item() if isinstance(value, np.generic) else value
-    if not isinstance(number, (int, float)):
+    if not isinstance(number, (int, float)) or isinstance(value, np.timedelta64):
         raise TypeError
     return number
 

@@ -22,7 +22,7 @@ from .absent import Absent, absent_code
 from .arguments import told
 from .arrays import bands_of
 from .declared import cell_dtype
-from .errors import InvalidArgumentError, TypeMismatchError
+from .errors import InvalidArgumentError, TypeMismatchError, shown
 from .matrix import Matrix
 
 if TYPE_CHECKING:
@@ -65,12 +65,12 @@ def survey(
     if not isinstance(counts, Matrix):
         raise TypeMismatchError(f"counts are a pydapple.Matrix, not a {type(counts).__name__}")
     if flavor not in _FLAVORS:
-        raise InvalidArgumentError(f"flavor is 'seurat' or 'cell_ranger', not {flavor!r}")
-    tops = sorted(keys.whole(top) for top in percent_top or ())
+        raise InvalidArgumentError(f"flavor is 'seurat' or 'cell_ranger', not {shown(flavor)}")
+    tops = sorted(keys.whole(top) for top in (() if percent_top is None else percent_top))
     if tops and not 0 < tops[0] <= tops[-1] <= counts.shape[1]:
         raise InvalidArgumentError(
-            f"percent_top={percent_top!r} is outside 1 to {counts.shape[1]}, the number of genes: "
-            "give others, or None"
+            f"percent_top={shown(percent_top)} is outside 1 to {counts.shape[1]}, the number of "
+            "genes: give others, or None"
         )
     masks = {name: np.asarray(mask) for name, mask in (qc_vars or {}).items()}
     for name, mask in masks.items():

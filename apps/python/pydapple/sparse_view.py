@@ -42,6 +42,9 @@ class SparseView:
     def __len__(self) -> int:
         return self.shape[0]
 
+    def __contains__(self, value: object) -> bool:
+        return value in self.matrix
+
     def __getitem__(self, key: Any) -> Any:
         """Slice as `Matrix` does; gives a csr_array, for integers what SciPy gives for them.
 
@@ -55,7 +58,7 @@ class SparseView:
         return part
 
     def __getattr__(self, name: str) -> Any:
-        raise no_attribute("m.sparse", name, SPARSE)
+        raise no_attribute("m.sparse", name, SPARSE, of=self)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         raise TypeMismatchError(

@@ -8,7 +8,7 @@ import numpy as np
 
 from . import _core
 from .absent import Absent, absent_code
-from .errors import InvalidArgumentError
+from .errors import InvalidArgumentError, shown
 from .meanings import Meaning
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def of_object(
 ) -> Stats:
     """Of all cells, of each column (axis 0) or row (1), or of each column or row of tiles."""
     if axis is not None and not (isinstance(axis, (int, np.integer)) and -2 <= axis <= 1):
-        raise InvalidArgumentError(f"axis is None, 0 or 1, not {axis!r}")
+        raise InvalidArgumentError(f"axis is None, 0 or 1, not {shown(axis)}")
     by = -1 if axis is None else axis % 2 + 2 * tiles
     parts = _core.stats(owner, by, absent_code(absent), threads)
     made = _exact(Stats(*parts[:_FIGURES]), parts[_FIGURES:], owner.dtype)

@@ -176,7 +176,7 @@ std::string_view bytes_of(nb::handle text, nb::object& keep) {
   }
   PyErr_Clear();
   PyObject* const bytes = PyUnicode_AsEncodedString(text.ptr(), "utf-8", "surrogateescape");
-  if (bytes == nullptr) throw nb::python_error();
+  if (bytes == nullptr) throw nb::python_error();  // a UnicodeEncodeError
   keep = nb::steal(bytes);
   return {PyBytes_AS_STRING(bytes), static_cast<std::size_t>(PyBytes_GET_SIZE(bytes))};
 }

@@ -14,7 +14,7 @@ from .arguments import told
 from .arrays import bands_of
 from .attributes import write_options
 from .declared import cell_dtype, declared
-from .errors import Error, InvalidArgumentError, TypeMismatchError, UnsupportedError
+from .errors import Error, InvalidArgumentError, TypeMismatchError, UnsupportedError, shown
 from .files import is_own_name
 from .given import Kind, chunked, is_sparse, kind_of, plain_array, store_chunks, unwrapped
 from .identity import file_name
@@ -118,7 +118,7 @@ def _extents(shape: Any) -> tuple[int, int]:
         rows, cols = (operator.index(extent) for extent in shape)
     except (TypeError, ValueError):
         raise TypeMismatchError(
-            f"shape is a pair of integers (rows, columns), not {shape!r}"
+            f"shape is a pair of integers (rows, columns), not {shown(shape)}"
         ) from None
     return _extent(rows, "rows"), _extent(cols, "columns")
 

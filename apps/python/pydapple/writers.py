@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _core, keys, times
+from .arguments import told
 from .arrays import bands_of
 from .errors import InvalidArgumentError, InvalidIndexError, TypeMismatchError
 from .fitted import says_nothing_of
@@ -22,6 +23,7 @@ from .tables import StoredColumn, as_cells, as_column
 _W = TypeVar("_W", bound="_TileWriter")
 
 
+@told
 class _TileWriter:
     """What both writers share: a file that appears when the ``with`` ends without an exception."""
 
@@ -198,7 +200,8 @@ class FrameWriter(_TileWriter):
                 raise InvalidIndexError(f"no column is called {key[0]!r}")
             rows, k = self._rows(key[1]), self._labels.index(key[0])
             one = None if data is np.ma.masked else data
-            values = data if np.ndim(data) else np.broadcast_to(np.asarray(one), (len(rows),))
+            several = isinstance(data, (list, tuple)) or np.ndim(data)
+            values = data if several else np.broadcast_to(np.asarray(one), (len(rows),))
             self._put(rows, k, [self._stored(k, values, len(rows))])
             return
         rows = self._rows(key)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from .absent import Absent
 from .attributes import COLUMNS, DIMENSIONS, columns_in, dimensions_in
-from .errors import InvalidArgumentError, TypeMismatchError
+from .errors import InvalidArgumentError, TypeMismatchError, shown
 from .frame import Frame
 from .matrix import Matrix
 from .meanings import Meaning
@@ -270,7 +270,9 @@ def _count(given: Any) -> int:
     try:
         count = int(given[0] if isinstance(given, tuple) and len(given) == 1 else given)
     except TypeError:
-        raise TypeMismatchError(f"chunks of a frame are a number of rows, not {given!r}") from None
+        raise TypeMismatchError(
+            f"chunks of a frame are a number of rows, not {shown(given)}"
+        ) from None
     if count < 1:
         raise InvalidArgumentError(f"a chunk has one row or more, not {count}")
     return count
@@ -280,7 +282,7 @@ def _pair(given: Any, matrix: Matrix) -> tuple[int, int] | None:
     if given is None:
         return None
     if not isinstance(given, tuple) or len(given) != 2:
-        raise TypeMismatchError(f"chunks are (rows, columns), not {given!r}")
+        raise TypeMismatchError(f"chunks are (rows, columns), not {shown(given)}")
     down, across = _count(given[0]), _count(given[1])
     return min(down, max(1, matrix.shape[0])), min(across, max(1, matrix.shape[1]))
 
