@@ -37,7 +37,7 @@ void require_possible(const Store& store, std::uint64_t number, const Entry& ent
   if (inside && in_file && entry.rows > 0 && entry.cols > 0) [[likely]]
     return store.require_tile(number, entry);
   const auto shape = [](std::uint64_t rows, std::uint64_t cols) {
-    return std::to_string(rows) + " x " + std::to_string(cols) + " cells";
+    return detail::extents_text(rows, cols) + " cells";
   };
   std::string detail = inside ? "the index has a block of " + detail::counted(entry.bytes, "byte") +
                                     " at byte " + std::to_string(entry.offset) + " of a file of " +
@@ -231,9 +231,9 @@ void BlockedObject::read(const Region& region, ValueType type, std::span<std::by
   if (strides.col == 0) strides.col = size;
   if (strides.row == 0) strides.row = cols * strides.col;
   if (!fits(rows, cols, size, strides, out.size())) {
-    throw Error(Errc::invalid_argument, "with these strides, " + std::to_string(rows) + " x " +
-                                            std::to_string(cols) + " values of " +
-                                            std::string(name(type)) + " overlap or do not fit " +
+    throw Error(Errc::invalid_argument, "with these strides, " + detail::extents_text(rows, cols) +
+                                            " values of " + std::string(name(type)) +
+                                            " overlap or do not fit " +
                                             detail::counted(out.size(), "byte"));
   }
   read_target(region, {out.data(), type, strides.row, strides.col}, options);

@@ -16,6 +16,10 @@ std::string counted(std::uint64_t n, std::string_view what) {
   return std::to_string(n).append(" ").append(what).append(n == 1 ? "" : "s");
 }
 
+std::string extents_text(std::uint64_t rows, std::uint64_t cols) {
+  return std::to_string(rows) + " x " + std::to_string(cols);
+}
+
 std::string too_short(std::uint64_t n, std::string_view what, std::uint64_t left) {
   return counted(n, "byte").append(" of ").append(what) + (n == 1 ? " is" : " are") +
          " needed here, but " +

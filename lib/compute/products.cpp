@@ -316,8 +316,7 @@ std::size_t checked_size(std::string_view what, std::size_t size, std::uint64_t 
   std::uint64_t needed;
   if (!multiply(rows, k, needed) || needed > size) {
     throw Error(Errc::invalid_argument, std::string(what) + " holds " + counted(size, "value") +
-                                            ", too few for " + std::to_string(rows) + " x " +
-                                            std::to_string(k));
+                                            ", too few for " + detail::extents_text(rows, k));
   }
   return needed;
 }

@@ -121,9 +121,8 @@ void Draft::add(const PartRecord& record, const std::string& folder) {
   if (schema.rows != record.cells.rows.size() || schema.cols != record.cells.cols.size() ||
       !strip) {
     throw Error(Errc::invalid_argument, part->file->name(), std::nullopt,
-                "the part has " + std::to_string(schema.rows) + " x " +
-                    std::to_string(schema.cols) + " cells, and was to be at " +
-                    shown_cells(record.cells));
+                "the part has " + extents_text(schema.rows, schema.cols) +
+                    " cells, and was to be at " + shown_cells(record.cells));
   }
   merge_schema(store);
   parts_.push_back(record);
@@ -208,7 +207,7 @@ void Draft::require_covered(const std::string& folder) const {
   const Wide most = std::numeric_limits<std::uint64_t>::max();
   throw Error(Errc::invalid_argument, folder, std::nullopt,
               counted(static_cast<std::uint64_t>(std::min(all - covered, most)), "cell") + " of " +
-                  std::to_string(schema_.rows) + " x " + std::to_string(schema_.cols) +
+                  extents_text(schema_.rows, schema_.cols) +
                   " would be in no part (R7); commit all parts at once, or without asking that "
                   "they cover everything");
 }

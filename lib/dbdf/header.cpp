@@ -36,9 +36,8 @@ bool is_inside(const Item& item, std::uint64_t rows, std::uint64_t cols) noexcep
 
 std::string outside(const Item& item, std::uint64_t rows, std::uint64_t cols) {
   const Entry& e = item.entry;
-  return "block " + text(e.pos) + " of " + std::to_string(e.rows) + " x " + std::to_string(e.cols) +
-         " cells is not inside the " + std::to_string(rows) + " x " + std::to_string(cols) +
-         " object (R2)";
+  return "block " + text(e.pos) + " of " + extents_text(e.rows, e.cols) +
+         " cells is not inside the " + extents_text(rows, cols) + " object (R2)";
 }
 
 namespace {

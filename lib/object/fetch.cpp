@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string>
 
+#include "lib/base/bytes.h"
 #include "lib/object/store.h"
 
 namespace dapple::detail {
@@ -15,8 +16,8 @@ namespace {
   const std::uint64_t cols = index.grid()->cols;
   index.fail_entry(number, "the index entry of tile " + text({number / cols, number % cols}) +
                                ", which starts at " + text(wanted) + ", is of " +
-                               std::to_string(entry.rows) + " x " + std::to_string(entry.cols) +
-                               " cells at " + text(entry.pos));
+                               extents_text(entry.rows, entry.cols) + " cells at " +
+                               text(entry.pos));
 }
 
 [[noreturn, gnu::noinline]] void fail_tile(const Store& store, std::uint64_t i, std::uint64_t j) {
@@ -25,9 +26,9 @@ namespace {
     throw Error(Errc::invalid_argument, store.file().name(), std::nullopt,
                 "there are no tiles: the blocks form no regular grid");
   }
-  throw Error(Errc::out_of_range, store.file().name(), std::nullopt,
-              "tile " + text({i, j}) + " is outside the " + std::to_string(grid->rows) + " x " +
-                  std::to_string(grid->cols) + " grid");
+  throw Error(
+      Errc::out_of_range, store.file().name(), std::nullopt,
+      "tile " + text({i, j}) + " is outside the " + extents_text(grid->rows, grid->cols) + " grid");
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "lib/base/bytes.h"
 #include "lib/cache/block_cache.h"
 #include "lib/object/block_stats.h"
 #include "lib/object/row_access.h"
@@ -106,8 +107,7 @@ void Store::require_inside(const Region& region) const {
   if (inside(region.rows, schema_.rows) && inside(region.cols, schema_.cols)) return;
   throw Error(Errc::out_of_range, file_->name(), std::nullopt,
               "rows " + interval(region.rows) + ", columns " + interval(region.cols) +
-                  " are not inside the " + std::to_string(schema_.rows) + " x " +
-                  std::to_string(schema_.cols) + " cells");
+                  " are not inside the " + extents_text(schema_.rows, schema_.cols) + " cells");
 }
 
 std::span<const TextColumn> Store::text_columns() const noexcept {

@@ -25,8 +25,8 @@ std::unique_ptr<std::byte, FreeArray> array_for(const Store& store, const Entry&
     return std::unique_ptr<std::byte, FreeArray>(static_cast<std::byte*>(allocate_array(size)));
   } catch (const std::bad_alloc&) {
     store.fail(Errc::no_memory, e.offset,
-               "the " + std::to_string(e.rows) + " x " + std::to_string(e.cols) +
-                   " cells of block " + text(e.pos) + " do not fit in memory");
+               "the " + extents_text(e.rows, e.cols) + " cells of block " + text(e.pos) +
+                   " do not fit in memory");
   }
 }
 

@@ -4,6 +4,7 @@
 #include <limits>
 #include <string>
 
+#include "lib/base/bytes.h"
 #include "lib/rows/row_stream.h"
 
 namespace dapple::detail {
@@ -78,8 +79,7 @@ template void require_narrow<std::uint64_t>(const Store&, std::uint64_t);
 
 void fail_memory(const Store& store, const Region& region) {
   throw Error(Errc::no_memory, store.file().name(), std::nullopt,
-              std::to_string(region.rows.size()) + " x " + std::to_string(region.cols.size()) +
-                  " cells do not fit in memory");
+              extents_text(region.rows.size(), region.cols.size()) + " cells do not fit in memory");
 }
 
 namespace {

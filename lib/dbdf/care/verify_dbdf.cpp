@@ -112,8 +112,7 @@ void check_absent(const Inspection& found, const Schema& schema, const std::stri
   findings.emplace_back(
       Errc::absent, file, std::nullopt,
       (few ? std::to_string(static_cast<std::uint64_t>(missing)) : "more than 2^64") + " of the " +
-          std::to_string(schema.rows) + " x " + std::to_string(schema.cols) +
-          " cells are in no block (R7)");
+          extents_text(schema.rows, schema.cols) + " cells are in no block (R7)");
 }
 
 /// Reports whatever is wrong with the sidecar. True when it has hints.

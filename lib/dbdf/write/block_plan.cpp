@@ -45,10 +45,10 @@ Plan make_plan(const Survey& survey, std::uint32_t rows, std::uint32_t cols, Val
                 : options.kind == KindChoice::csr ? BlockKind::csr
                                                   : BlockKind::coo;
     if (bytes(plan.kind) == kTooLarge) {
-      throw Error(Errc::invalid_argument,
-                  "a block of " + std::to_string(rows) + " x " + std::to_string(cols) +
-                      " cells with " + counted(survey.nonzero, "value") + " cannot be stored as " +
-                      std::string(name(plan.kind)));
+      throw Error(Errc::invalid_argument, "a block of " + extents_text(rows, cols) +
+                                              " cells with " + counted(survey.nonzero, "value") +
+                                              " cannot be stored as " +
+                                              std::string(name(plan.kind)));
     }
     return plan;
   }

@@ -51,9 +51,8 @@ Entry entry_of(BlockPos pos, std::uint32_t rows, std::uint32_t cols, const dbdf:
              : plan.kind == BlockKind::empty ? 0
                                              : nonzero;
   if (!dbdf::block_size(e.kind, rows, cols, e.value_type, e.stored, e.bytes)) {
-    throw Error(Errc::invalid_argument, "the block of " + std::to_string(rows) + " x " +
-                                            std::to_string(cols) + " cells at " + text(pos) +
-                                            " takes more than 2^64 bytes");
+    throw Error(Errc::invalid_argument, "the block of " + extents_text(rows, cols) + " cells at " +
+                                            text(pos) + " takes more than 2^64 bytes");
   }
   return e;
 }
@@ -128,9 +127,8 @@ void BlockWriter::require_block(BlockPos pos, std::uint64_t rows, std::uint64_t 
   declared_type(pos, shape);
   if (options_.off_grid || dbdf::tile_number(schema_, tile_, strips_, pos, shape)) return;
   throw Error(Errc::invalid_argument, file_.name(), std::nullopt,
-              "the block of " + std::to_string(rows) + " x " + std::to_string(cols) + " cells at " +
-                  text(pos) + " is no tile of the tiling by " + std::to_string(tile_.rows) + " x " +
-                  std::to_string(tile_.cols) +
+              "the block of " + extents_text(rows, cols) + " cells at " + text(pos) +
+                  " is no tile of the tiling by " + extents_text(tile_.rows, tile_.cols) +
                   "; put_region cuts cells along it, and the option off_grid takes any block");
 }
 
@@ -209,8 +207,8 @@ void BlockWriter::put(BlockPos pos, TileShape shape, ValueType type, std::span<S
   for (SparseCell& cell : cells) {
     if (cell.row >= shape.rows || cell.col >= shape.cols) {
       throw Error(Errc::out_of_range, "entry " + text({cell.row, cell.col}) +
-                                          " is outside the block of " + std::to_string(shape.rows) +
-                                          " x " + std::to_string(shape.cols) + " cells");
+                                          " is outside the block of " +
+                                          extents_text(shape.rows, shape.cols) + " cells");
     }
     if (type != declared && !convert_cell(type, cell.bits, declared, cell.bits)) {
       fail_put(pos, cell.row, cell.col, declared);

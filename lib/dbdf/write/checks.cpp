@@ -6,6 +6,7 @@
 #include <string>
 
 #include "dapple/error.h"
+#include "lib/base/bytes.h"
 #include "lib/base/text.h"
 #include "lib/dbdf/columns.h"
 #include "lib/dbdf/header.h"
@@ -26,10 +27,10 @@ void require_sound(const WriteOptions& options) {
                 "the plain layout has no packed blocks; choose one or the other");
   }
   if (options.tile && (options.tile->rows == 0 || options.tile->cols == 0)) {
-    throw Error(Errc::invalid_argument,
-                "tiles of " + std::to_string(options.tile->rows) + " x " +
-                    std::to_string(options.tile->cols) + " cells hold nothing",
-                "tile");
+    throw Error(
+        Errc::invalid_argument,
+        "tiles of " + extents_text(options.tile->rows, options.tile->cols) + " cells hold nothing",
+        "tile");
   }
   if (options.attributes.empty()) return;
   const std::string fault = fault_of_attributes(options.attributes);
@@ -80,15 +81,14 @@ std::vector<std::byte> checked_header(const Schema& schema) {
 
 ValueType type_of_block(const Schema& schema, BlockPos pos, TileShape shape) {
   if (shape.rows == 0 || shape.cols == 0) {
-    throw Error(Errc::invalid_argument, "a block of " + std::to_string(shape.rows) + " x " +
-                                            std::to_string(shape.cols) + " cells holds nothing");
+    throw Error(Errc::invalid_argument,
+                "a block of " + extents_text(shape.rows, shape.cols) + " cells holds nothing");
   }
   if (pos.rx >= schema.rows || shape.rows > schema.rows - pos.rx || pos.cx >= schema.cols ||
       shape.cols > schema.cols - pos.cx) {
-    throw Error(Errc::out_of_range, "the block of " + std::to_string(shape.rows) + " x " +
-                                        std::to_string(shape.cols) + " cells at " + text(pos) +
-                                        " is not inside the " + std::to_string(schema.rows) +
-                                        " x " + std::to_string(schema.cols) + " object");
+    throw Error(Errc::out_of_range, "the block of " + extents_text(shape.rows, shape.cols) +
+                                        " cells at " + text(pos) + " is not inside the " +
+                                        extents_text(schema.rows, schema.cols) + " object");
   }
   const ValueType type = schema.type_of(pos.cx);
   const std::uint64_t other = schema.end_of_type({pos.cx, pos.cx + shape.cols});

@@ -57,15 +57,15 @@ void require_inside(const BlockWriter& writer, const Region& region) {
     return std::to_string(r.begin) + ":" + std::to_string(r.end);
   };
   throw Error(Errc::out_of_range, "rows " + told(region.rows) + ", columns " + told(region.cols) +
-                                      " are not inside the " + std::to_string(rows.end) + " x " +
-                                      std::to_string(cols.end) + " object");
+                                      " are not inside the " +
+                                      detail::extents_text(rows.end, cols.end) + " object");
 }
 
 /// The region of `rows` x `cols` cells from `pos` on. Throws out_of_range beyond 2^64.
 Region region_of(BlockPos pos, std::uint64_t rows, std::uint64_t cols) {
   if (rows > ~pos.rx || cols > ~pos.cx) {
-    throw Error(Errc::out_of_range, std::to_string(rows) + " x " + std::to_string(cols) +
-                                        " cells do not fit after " + detail::text(pos));
+    throw Error(Errc::out_of_range,
+                detail::extents_text(rows, cols) + " cells do not fit after " + detail::text(pos));
   }
   return {{pos.rx, pos.rx + rows}, {pos.cx, pos.cx + cols}};
 }
@@ -321,9 +321,9 @@ void TileWriter::put_region(const Region& region, ValueType type, std::span<cons
   if (strides.col == 0) strides.col = size;
   if (strides.row == 0) strides.row = region.cols.size() * strides.col;
   if (!within(region.rows.size(), region.cols.size(), size, strides, cells.size())) {
-    fail("with these strides, " + std::to_string(region.rows.size()) + " x " +
-         std::to_string(region.cols.size()) + " values of " + std::string(name(type)) +
-         " are not all in " + detail::counted(cells.size(), "byte"));
+    fail("with these strides, " + detail::extents_text(region.rows.size(), region.cols.size()) +
+         " values of " + std::string(name(type)) + " are not all in " +
+         detail::counted(cells.size(), "byte"));
   }
   put_cells(*impl_, region, cuts, type, cells.data(), strides, threads);
 }

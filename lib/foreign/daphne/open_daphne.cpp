@@ -61,10 +61,6 @@ class HeaderReader {
   ByteReader reader_;
 };
 
-std::string shape_text(const Schema& schema) {
-  return std::to_string(schema.rows) + " x " + std::to_string(schema.cols);
-}
-
 std::string do_not_fit(std::uint64_t left) {
   return " do not fit the " + counted(left, "byte") + " up to the end of the file";
 }
@@ -143,7 +139,7 @@ std::shared_ptr<Store> open_dense(std::shared_ptr<ByteSource> file, HeaderReader
   std::uint64_t cells, bytes;
   if (!multiply(schema.rows, schema.cols, cells) || !multiply(cells, size, bytes) ||
       bytes != left) {
-    header.fail(at::dense_values, shape_text(schema) + " values of " +
+    header.fail(at::dense_values, extents_text(schema.rows, schema.cols) + " values of " +
                                       std::string(name(schema.value_type)) + do_not_fit(left));
   }
   EntryTable entries;
@@ -303,11 +299,9 @@ void take_labels_beside(const ByteSource& file, Schema& schema) {
     throw Error(Errc::corrupt, file.name() + ".meta", std::nullopt,
                 "says " + says + ", but the frame has " + has);
   };
-  const auto shape = [](std::uint64_t rows, std::uint64_t cols) {
-    return std::to_string(rows) + " x " + std::to_string(cols);
-  };
   if (meta->rows != schema.rows || meta->cols != schema.cols) {
-    fail("the shape is " + shape(meta->rows, meta->cols), shape(schema.rows, schema.cols));
+    fail("the shape is " + extents_text(meta->rows, meta->cols),
+         extents_text(schema.rows, schema.cols));
   }
   for (std::uint64_t col = 0; col < schema.cols; ++col) {
     const ValueType type = schema.columns[col].value_type;

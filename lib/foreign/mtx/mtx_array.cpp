@@ -26,9 +26,9 @@ std::uint64_t count_of(const Text& text, const Header& header) {
   const std::uint64_t n = header.rows;
   std::uint64_t count = 0;
   if (!multiply(n, header.cols, count)) {
-    throw Error(Errc::corrupt, text.file, header.data,
-                "no file holds the " + std::to_string(n) + " x " + std::to_string(header.cols) +
-                    " values that the header announces");
+    throw Error(
+        Errc::corrupt, text.file, header.data,
+        "no file holds the " + extents_text(n, header.cols) + " values that the header announces");
   }
   if (header.symmetry == Symmetry::symmetric) return n + (count - n) / 2;
   return header.symmetry == Symmetry::skew ? (count - n) / 2 : count;

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "lib/base/bytes.h"
 #include "lib/base/parallel.h"
 #include "lib/foreign/mtx/mtx_lines.h"
 #include "lib/foreign/mtx/mtx_records.h"
@@ -158,7 +159,7 @@ void put_records(const Header& header, unsigned shift, std::span<const Record> e
 unsigned shift_of(const Text& text, const Header& header) {
   if (header.rows > kMostIndex || header.cols > kMostIndex) {
     throw Error(Errc::unsupported, text.file, std::nullopt,
-                "a matrix of " + std::to_string(header.rows) + " x " + std::to_string(header.cols) +
+                "a matrix of " + extents_text(header.rows, header.cols) +
                     " is too large: at most " + std::to_string(kMostIndex) + " rows and columns");
   }
   const std::uint64_t strips =

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstring>
 
+#include "lib/base/bytes.h"
 #include "lib/base/text.h"
 #include "lib/foreign/mtx/mtx_parts.h"
 
@@ -33,9 +34,9 @@ class HeaderReader {
     if (header_.coordinate) size(header_.entries, "the number of entries");
     end_of_line();
     if (header_.symmetry != Symmetry::general && header_.rows != header_.cols) {
-      text_.fail(Errc::corrupt, sizes_,
-                 "a symmetric matrix is square, this one is " + std::to_string(header_.rows) +
-                     " x " + std::to_string(header_.cols));
+      text_.fail(
+          Errc::corrupt, sizes_,
+          "a symmetric matrix is square, this one is " + extents_text(header_.rows, header_.cols));
     }
     header_.data = text_.offset(p_);
     return header_;

@@ -166,9 +166,8 @@ class Columns {
 void write_array(const Source& source, ValueType type, bool short_floats, ByteSink& sink) {
   std::uint64_t bytes = 0;
   if (!multiply(source.rows(), source.cols(), bytes) || !multiply(bytes, size_of(type), bytes)) {
-    throw Error(Errc::unsupported, std::to_string(source.rows()) + " x " +
-                                       std::to_string(source.cols()) +
-                                       " values do not fit in a file");
+    throw Error(Errc::unsupported,
+                extents_text(source.rows(), source.cols()) + " values do not fit in a file");
   }
   const Columns columns(source, type, bytes);
   sink.write(header(source, false, type, columns.wide()) + '\n');

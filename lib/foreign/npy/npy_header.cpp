@@ -207,8 +207,7 @@ void require_countable(const Schema& schema, std::span<const std::uint64_t> widt
     }
   }
   if (!fits || !multiply(items, item, bytes) || bytes > most) {
-    throw Error(Errc::unsupported, std::to_string(schema.rows) + " x " +
-                                       std::to_string(schema.cols) +
+    throw Error(Errc::unsupported, extents_text(schema.rows, schema.cols) +
                                        " cells are more than NumPy can hold: 2^63 bytes");
   }
 }

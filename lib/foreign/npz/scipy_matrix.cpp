@@ -128,9 +128,8 @@ void set_patches(const Numbers& values, const Schema& schema, const ByteSource& 
   const std::uint64_t rows = values.shape[1], cols = values.shape[2];
   if (rows == 0 || cols == 0 || schema.rows % rows != 0 || schema.cols % cols != 0) {
     throw Error(Errc::corrupt, file.name(), values.offset,
-                "a matrix of " + std::to_string(schema.rows) + " x " + std::to_string(schema.cols) +
-                    " cells cannot be made of blocks of " + std::to_string(rows) + " x " +
-                    std::to_string(cols));
+                "a matrix of " + extents_text(schema.rows, schema.cols) +
+                    " cells cannot be made of blocks of " + extents_text(rows, cols));
   }
   matrix.patch_rows = rows;
   matrix.patch_cols = cols;
