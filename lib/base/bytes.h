@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <vector>
 
 #include "dapple/error.h"
 
@@ -63,6 +64,16 @@ void store_le(std::byte* p, T value) noexcept {
 template <Number T>
 void store_be(std::byte* p, T value) noexcept {
   store_le(p, swap_bytes(value));
+}
+
+template <Number T>
+void append_le(std::vector<std::byte>& out, T value) {
+  out.resize(out.size() + sizeof value);
+  store_le(out.data() + out.size() - sizeof value, value);
+}
+
+inline void append_bytes(std::vector<std::byte>& out, std::span<const std::byte> bytes) {
+  out.insert(out.end(), bytes.begin(), bytes.end());
 }
 
 /// Reads a run of bytes front to back. Every read is compared with what remains; a read past the

@@ -64,15 +64,8 @@ void require_fit(const Column& column, const std::string& file) {
 
 namespace {
 
-template <class T>
-void append_le(std::vector<std::byte>& out, T value) {
-  out.resize(out.size() + sizeof value);
-  store_le(out.data() + out.size() - sizeof value, value);
-}
-
 void append(std::vector<std::byte>& out, std::string_view text) {
-  const auto bytes = std::as_bytes(std::span(text.data(), text.size()));
-  out.insert(out.end(), bytes.begin(), bytes.end());
+  append_bytes(out, std::as_bytes(std::span(text)));
 }
 
 void pad(std::vector<std::byte>& out) { out.resize(round_up(out.size(), 8)); }

@@ -13,12 +13,6 @@ namespace dapple::detail::packed {
 
 using Bytes = std::vector<std::byte>;
 
-template <Number T>
-void append_le(Bytes& out, T value) {
-  out.resize(out.size() + sizeof value);
-  store_le(out.data() + out.size() - sizeof value, value);
-}
-
 /// The lowest `size` bytes of the word.
 void append_word(Bytes& out, std::uint64_t word, std::size_t size);
 

@@ -61,9 +61,9 @@ BlockPlace find_place(const ByteSource& file, const Header& header, const TocCol
 }
 
 void put_place(std::vector<std::byte>& out, const BlockPlace& place) {
-  put_le(out, static_cast<std::int64_t>(place.offset));
-  put_le(out, static_cast<std::int32_t>(place.bytes));
-  put_le(out, static_cast<std::int32_t>(place.inflated));
+  append_le(out, static_cast<std::int64_t>(place.offset));
+  append_le(out, static_cast<std::int32_t>(place.bytes));
+  append_le(out, static_cast<std::int32_t>(place.inflated));
 }
 
 void copy_block(const ByteSource& file, Compression compression, const BlockPlace& place,

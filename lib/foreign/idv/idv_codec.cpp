@@ -152,21 +152,21 @@ void put_codec(std::vector<std::byte>& out, const ValueCodec& codec) {
     outer.clear();
     put_string(outer, load_name);
     put_leb128(outer, inner.size());
-    put_bytes(outer, inner);
+    append_bytes(outer, inner);
     inner = outer;
   };
   if (codec.key_count > 0) {
-    put_le(inner, codec.key_count);
+    append_le(inner, codec.key_count);
     wrap("Key2");
   }
   if (codec.vector) {
     const auto size = static_cast<std::uint32_t>(codec.size);
     const std::span dims = codec.dims.empty() ? std::span(&size, 1) : std::span(codec.dims);
-    put_le(inner, static_cast<std::int32_t>(dims.size()));
-    for (const std::uint32_t dim : dims) put_le(inner, dim);
+    append_le(inner, static_cast<std::int32_t>(dims.size()));
+    for (const std::uint32_t dim : dims) append_le(inner, dim);
     wrap("VBuffer");
   }
-  put_bytes(out, inner);
+  append_bytes(out, inner);
 }
 
 std::string type_text(const ValueCodec& codec) {

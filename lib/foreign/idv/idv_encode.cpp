@@ -25,11 +25,11 @@ bool VectorHead::start(std::uint64_t stored, std::size_t item_bytes) {
 }
 
 void VectorHead::finish(std::vector<std::byte>& out) {
-  put_le(out, static_cast<std::int32_t>(counts_.size()));
-  put_le(out, static_cast<std::int32_t>(size_));
-  put_bytes(out, std::as_bytes(std::span(counts_)));
-  put_le(out, static_cast<std::int32_t>(indices_.size()));
-  put_bytes(out, std::as_bytes(std::span(indices_)));
+  append_le(out, static_cast<std::int32_t>(counts_.size()));
+  append_le(out, static_cast<std::int32_t>(size_));
+  append_bytes(out, std::as_bytes(std::span(counts_)));
+  append_le(out, static_cast<std::int32_t>(indices_.size()));
+  append_bytes(out, std::as_bytes(std::span(indices_)));
   counts_.clear();
   indices_.clear();
 }
@@ -152,8 +152,8 @@ void TextEncoder::add_missing() {
 }
 
 void TextEncoder::finish(std::vector<std::byte>& out) {
-  put_le(out, static_cast<std::int32_t>(ends_.size()));
-  put_bytes(out, std::as_bytes(std::span(ends_)));
+  append_le(out, static_cast<std::int32_t>(ends_.size()));
+  append_bytes(out, std::as_bytes(std::span(ends_)));
   put_string(out, text_);
   ends_.clear();
   units_ = 0;
@@ -193,8 +193,8 @@ std::vector<std::byte> put_metadata(const OutColumn& column, Deflater* deflater,
     const auto& bytes = deflater != nullptr ? deflated : block;
     put_string(table, kind);
     put_codec(table, codec);
-    put_le(table, static_cast<std::uint8_t>(column.toc.compression));
-    put_le(table, out.appended());
+    append_le(table, static_cast<std::uint8_t>(column.toc.compression));
+    append_le(table, out.appended());
     put_leb128(table, bytes.size());
     out.append(bytes);
   };

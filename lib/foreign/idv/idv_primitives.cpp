@@ -40,11 +40,7 @@ void put_leb128(std::vector<std::byte>& out, std::uint64_t value) {
 
 void put_string(std::vector<std::byte>& out, std::string_view text) {
   put_leb128(out, text.size());
-  put_bytes(out, std::as_bytes(std::span(text.data(), text.size())));
-}
-
-void put_bytes(std::vector<std::byte>& out, std::span<const std::byte> bytes) {
-  out.insert(out.end(), bytes.begin(), bytes.end());
+  append_bytes(out, std::as_bytes(std::span(text.data(), text.size())));
 }
 
 }  // namespace dapple::detail::idv

@@ -26,13 +26,5 @@ std::string read_string(ByteReader& in, std::string_view what);
 
 void put_leb128(std::vector<std::byte>& out, std::uint64_t value);
 void put_string(std::vector<std::byte>& out, std::string_view text);
-void put_bytes(std::vector<std::byte>& out, std::span<const std::byte> bytes);
-
-template <Number T>
-void put_le(std::vector<std::byte>& out, T value) {
-  const std::size_t at = out.size();
-  out.resize(at + sizeof value);
-  store_le(out.data() + at, value);
-}
 
 }  // namespace dapple::detail::idv

@@ -104,10 +104,10 @@ std::vector<TocColumn> read_toc(const ByteSource& file, const Header& header) {
 void put_toc_column(std::vector<std::byte>& out, const TocColumn& column) {
   put_string(out, column.name);
   put_codec(out, column.codec);
-  put_le(out, static_cast<std::uint8_t>(column.compression));
+  append_le(out, static_cast<std::uint8_t>(column.compression));
   put_leb128(out, column.block_rows);
-  put_le(out, column.lookup_offset);
-  put_le(out, column.metadata_offset);
+  append_le(out, column.lookup_offset);
+  append_le(out, column.metadata_offset);
 }
 
 void MetadataRoom::take(const ByteSource& file, std::uint64_t offset, std::uint64_t bytes) {

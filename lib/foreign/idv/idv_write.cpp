@@ -339,7 +339,7 @@ void Writer::encode_described(const OutColumn& column, Range rows, std::uint64_t
     }
     case Layout::number:
     case Layout::bits2:
-      for (std::uint64_t i = 0; i < n; ++i) put_le(out, ticks_at(i));
+      for (std::uint64_t i = 0; i < n; ++i) append_le(out, ticks_at(i));
   }
 }
 

@@ -22,8 +22,7 @@ class Record {
  public:
   template <Number T>
   Record& add(T value) {
-    bytes_.resize(bytes_.size() + sizeof value);
-    store_le(bytes_.data() + bytes_.size() - sizeof value, value);
+    append_le(bytes_, value);
     return *this;
   }
   /// A number as 32 bits, or what says that it is elsewhere.
@@ -31,8 +30,7 @@ class Record {
     return add(wide ? kIn64 : static_cast<std::uint32_t>(value));
   }
   Record& add(const std::string& text) {
-    const auto* const from = reinterpret_cast<const std::byte*>(text.data());
-    bytes_.insert(bytes_.end(), from, from + text.size());
+    append_bytes(bytes_, std::as_bytes(std::span(text)));
     return *this;
   }
   void fill(std::uint64_t n) { bytes_.resize(bytes_.size() + n); }
