@@ -131,18 +131,26 @@ void put_block(BlockWriter& to, BlockPos pos, const CsrCells& rows, Parts parts)
   to.put(pos, {rows.rows, rows.cols}, rows.type, list, nullptr, parts);
 }
 
+/// Item `i` of integers of 4 or 8 bytes.
+std::uint64_t item(const void* items, std::size_t bytes, std::uint64_t i) noexcept {
+  return bytes == 8 ? static_cast<const std::uint64_t*>(items)[i]
+                    : static_cast<const std::uint32_t*>(items)[i];
+}
+
 /// Sparse rows of a region, whose columns count from its first.
-template <class Ptr, class Col>
 class Rows {
  public:
-  explicit Rows(const CsrArrays& all)
-      : all_(all),
-        ptr_(static_cast<const Ptr*>(all.row_ptr)),
-        col_(static_cast<const Col*>(all.col_idx)) {}
+  explicit Rows(const CsrArrays& all) : all_(all), first_(ptr(0)) {}
 
   /// The first entry of a row, or of the one after the last.
-  std::uint64_t begin(std::uint64_t row) const noexcept { return ptr_[row] - ptr_[0]; }
-  const Col* col(std::uint64_t k) const noexcept { return col_ + k; }
+  std::uint64_t begin(std::uint64_t row) const noexcept { return ptr(row) - first_; }
+  std::uint64_t col(std::uint64_t k) const noexcept {
+    return item(all_.col_idx, all_.col_bytes, k);
+  }
+  /// Columns from entry `k` on; null unless they have 4 bytes.
+  const std::uint32_t* narrow_cols(std::uint64_t k) const noexcept {
+    return all_.col_bytes == 4 ? static_cast<const std::uint32_t*>(all_.col_idx) + k : nullptr;
+  }
   const std::byte* value(std::uint64_t k) const noexcept {
     return static_cast<const std::byte*>(all_.values) + k * size_of(all_.type);
   }
@@ -152,10 +160,10 @@ class Rows {
   void require_ascending() const {
     const std::uint64_t n = all_.values_size;
     for (std::uint64_t r = 0; r < all_.rows; ++r) {
-      if (ptr_[r] <= ptr_[r + 1] && begin(r + 1) <= n) continue;
+      if (ptr(r) <= ptr(r + 1) && begin(r + 1) <= n) continue;
       fail("row pointers must ascend by " + std::to_string(n) + " in all, but row " +
-           std::to_string(r) + " goes from " + std::to_string(ptr_[r]) + " to " +
-           std::to_string(ptr_[r + 1]));
+           std::to_string(r) + " goes from " + std::to_string(ptr(r)) + " to " +
+           std::to_string(ptr(r + 1)));
     }
     if (begin(all_.rows) == n) return;
     fail("row pointers end after " + std::to_string(begin(all_.rows)) + ", but there are " +
@@ -165,8 +173,8 @@ class Rows {
   void require_columns(std::uint64_t row, std::uint64_t end) const {
     for (; row < end; ++row) {
       for (std::uint64_t k = begin(row); k < begin(row + 1); ++k) {
-        if (col_[k] < all_.cols) continue;
-        throw Error(Errc::out_of_range, "entry " + detail::text({row, col_[k]}) +
+        if (col(k) < all_.cols) continue;
+        throw Error(Errc::out_of_range, "entry " + detail::text({row, col(k)}) +
                                             " is outside the rows of " +
                                             detail::counted(all_.cols, "cell"));
       }
@@ -174,9 +182,12 @@ class Rows {
   }
 
  private:
+  std::uint64_t ptr(std::uint64_t row) const noexcept {
+    return item(all_.row_ptr, all_.ptr_bytes, row);
+  }
+
   const CsrArrays& all_;
-  const Ptr* ptr_;
-  const Col* col_;
+  const std::uint64_t first_;
 };
 
 /// The entries of a band that are in one strip.
@@ -187,14 +198,13 @@ struct Dealt {
 };
 
 /// Deals the entries of a band, whose first row is `row` of `rows`, to strips.
-template <class Ptr, class Col>
-std::vector<Dealt> deal(const Rows<Ptr, Col>& rows, std::uint64_t row, std::uint64_t count,
+std::vector<Dealt> deal(const Rows& rows, std::uint64_t row, std::uint64_t count,
                         const std::vector<Range>& strips) {
   std::vector<Dealt> dealt(strips.size());
   for (std::uint64_t r = row; r < row + count; ++r) {
     std::size_t strip = 0;
     for (std::uint64_t k = rows.begin(r), end = rows.begin(r + 1); k < end; ++k) {
-      const std::uint64_t col = strips.front().begin + *rows.col(k);
+      const std::uint64_t col = strips.front().begin + rows.col(k);
       if (!strips[strip].contains(col)) {
         const auto found =
             std::upper_bound(strips.begin(), strips.end(), col,
@@ -211,25 +221,22 @@ std::vector<Dealt> deal(const Rows<Ptr, Col>& rows, std::uint64_t row, std::uint
 }
 
 /// Puts a band, whose first row is `row` of `rows`, in a block of each strip.
-template <class Ptr, class Col>
 void put_band(BlockWriter& to, const Range& band, const Cuts& cuts, std::uint64_t row,
-              const Rows<Ptr, Col>& rows) {
+              const Rows& rows) {
   const std::vector<Range>& strips = cuts.strips;
   rows.require_columns(row, row + band.size());
-  if constexpr (sizeof(Col) == 4) {
-    if (strips.size() == 1) {  // where they are
-      const std::uint64_t first = rows.begin(row);
-      std::vector<std::uint64_t> row_ptr;
-      row_ptr.reserve(band.size() + 1);
-      for (std::uint64_t r = row; r <= row + band.size(); ++r) {
-        row_ptr.push_back(rows.begin(r) - first);
-      }
-      put_block(to, {band.begin, strips[0].begin},
-                {row_ptr.data(), rows.col(first), rows.value(first), rows.type(), extent(band),
-                 extent(strips[0])},
-                cuts.parts);
-      return;
+  const std::uint64_t first = rows.begin(row);
+  if (const auto* const cols = rows.narrow_cols(first); cols && strips.size() == 1) {
+    std::vector<std::uint64_t> row_ptr;  // the rest is put where it is
+    row_ptr.reserve(band.size() + 1);
+    for (std::uint64_t r = row; r <= row + band.size(); ++r) {
+      row_ptr.push_back(rows.begin(r) - first);
     }
+    put_block(
+        to, {band.begin, strips[0].begin},
+        {row_ptr.data(), cols, rows.value(first), rows.type(), extent(band), extent(strips[0])},
+        cuts.parts);
+    return;
   }
   const std::vector<Dealt> dealt = deal(rows, row, band.size(), strips);
   for (std::size_t i = 0; i < strips.size(); ++i) {
@@ -238,16 +245,6 @@ void put_band(BlockWriter& to, const Range& band, const Cuts& cuts, std::uint64_
                rows.type(), extent(band), extent(strips[i])},
               cuts.parts);
   }
-}
-
-template <class Ptr, class Col>
-void put_rows(BlockWriter& to, const Region& region, const Cuts& cuts, const CsrArrays& arrays,
-              unsigned threads) {
-  const Rows<Ptr, Col> rows(arrays);
-  rows.require_ascending();
-  detail::parallel_for(cuts.bands.size(), threads, [&](std::uint64_t i) {
-    put_band(to, cuts.bands[i], cuts, cuts.bands[i].begin - region.rows.begin, rows);
-  });
 }
 
 /// Throws invalid_argument unless the arrays have the lengths that go together.
@@ -265,12 +262,11 @@ void require_lengths(const CsrArrays& arrays) {
 /// REQUIRES arrays whose lengths go together.
 void put_arrays(BlockWriter& to, const Region& region, const Cuts& cuts, const CsrArrays& arrays,
                 unsigned threads) {
-  const bool wide_ptr = arrays.ptr_bytes == 8, wide_col = arrays.col_bytes == 8;
-  const auto put = wide_ptr ? (wide_col ? &put_rows<std::uint64_t, std::uint64_t>
-                                        : &put_rows<std::uint64_t, std::uint32_t>)
-                            : (wide_col ? &put_rows<std::uint32_t, std::uint64_t>
-                                        : &put_rows<std::uint32_t, std::uint32_t>);
-  put(to, region, cuts, arrays, threads);
+  const Rows rows(arrays);
+  rows.require_ascending();
+  detail::parallel_for(cuts.bands.size(), threads, [&](std::uint64_t i) {
+    put_band(to, cuts.bands[i], cuts, cuts.bands[i].begin - region.rows.begin, rows);
+  });
 }
 
 /// Those of a region that is cut along the tiling, or of a block, which has none. Throws unless the
