@@ -12,7 +12,6 @@ namespace {
 constexpr std::uint64_t kFewestCells = 1 << 16;  // of a block of small chunks
 constexpr std::uint64_t kStripCells = 1 << 20;   // of a strip
 constexpr std::uint64_t kMostBlocks = 1 << 20;
-constexpr std::uint64_t kSide = std::uint64_t{1} << 31;
 
 /// 2^64 - 1 if there are more. REQUIRES an array that has cells.
 std::uint64_t count_blocks(std::uint64_t rows, std::uint64_t cols, const Tile& tile) {
@@ -26,7 +25,8 @@ std::uint64_t count_blocks(std::uint64_t rows, std::uint64_t cols, const Tile& t
 
 Tile block_of(std::uint64_t rows, std::uint64_t cols, const Tile& chunk) {
   const auto fit = [](std::uint64_t extent, std::uint64_t most) {
-    return std::clamp<std::uint64_t>(extent, 1, std::max<std::uint64_t>(1, std::min(most, kSide)));
+    return std::clamp<std::uint64_t>(extent, 1,
+                                     std::max<std::uint64_t>(1, std::min(most, kMostSide)));
   };
   if (chunk.rows == 0) {
     const std::uint64_t width = fit(cols, cols);
@@ -39,7 +39,7 @@ Tile block_of(std::uint64_t rows, std::uint64_t cols, const Tile& chunk) {
     const bool wider = tile.cols < cols && (tile.cols <= tile.rows || tile.rows >= rows);
     std::uint64_t& side = wider ? tile.cols : tile.rows;
     const std::uint64_t most = wider ? cols : rows;
-    if (side >= most || side > kSide / 2) break;
+    if (side >= most || side > kMostSide / 2) break;
     side = std::min(2 * side, most);
   }
   return tile;
@@ -52,21 +52,12 @@ EntryTable blocks_of(const Schema& schema, const Tile& tile, const std::string& 
   if (rows == 0 || cols == 0) return entries;
   if (count_blocks(rows, cols, tile) > 16 * kMostBlocks) {
     throw Error(Errc::unsupported, file, std::nullopt,
-                array + " of " + std::to_string(rows) + " x " + std::to_string(cols) +
-                    " cells has too many chunks");
+                array + " of " + extents_text(rows, cols) + " cells has too many chunks");
   }
-  for (std::uint64_t row = 0; row < rows; row += std::min(tile.rows, rows - row)) {
-    for (std::uint64_t col = 0; col < cols; col += std::min(tile.cols, cols - col)) {
-      Entry e;
-      e.pos = {row, col};
-      e.rows = static_cast<std::uint32_t>(std::min(tile.rows, rows - row));
-      e.cols = static_cast<std::uint32_t>(std::min(tile.cols, cols - col));
-      e.kind = BlockKind::dense;
-      e.value_type = schema.type_of(col);
-      e.stored = std::uint64_t{e.rows} * e.cols;
-      entries.push_back(e);
-    }
-  }
+  for_each_dense({{0, rows}, {0, cols}}, tile, [&](Entry e) {
+    e.value_type = schema.type_of(e.pos.cx);
+    entries.push_back(e);
+  });
   return entries;
 }
 

@@ -1,6 +1,7 @@
-// Blocks of dense arrays that are stored in chunks, as HDF5 and Zarr do.
+// Blocks of dense arrays, which HDF5 and Zarr store in chunks.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 
@@ -13,6 +14,26 @@ namespace dapple::detail::arrays {
 struct Tile {
   std::uint64_t rows, cols;
 };
+
+/// Blocks count rows and columns in 32 bits: longer sides are cut into pieces of this many.
+inline constexpr std::uint64_t kMostSide = std::uint64_t{1} << 31;
+
+/// Calls f(entry) for dense blocks of at most that size that cover these cells of an object, row by
+/// row. The entry lacks the type of its values, and where they are.
+template <class F>
+void for_each_dense(const Region& cells, const Tile& most, const F& f) {
+  Entry e;
+  e.kind = BlockKind::dense;
+  for (std::uint64_t row = cells.rows.begin; row < cells.rows.end; row += e.rows) {
+    e.rows = static_cast<std::uint32_t>(std::min(most.rows, cells.rows.end - row));
+    for (std::uint64_t col = cells.cols.begin; col < cells.cols.end; col += e.cols) {
+      e.pos = {row, col};
+      e.cols = static_cast<std::uint32_t>(std::min(most.cols, cells.cols.end - col));
+      e.stored = std::uint64_t{e.rows} * e.cols;
+      f(Entry(e));
+    }
+  }
+}
 
 /// The extents of blocks for an array of rows x cols cells: a chunk or, where chunks are small,
 /// several; without chunks (0, 0), a strip of rows.

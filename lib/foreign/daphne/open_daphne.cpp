@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "lib/base/bytes.h"
+#include "lib/foreign/arrays/chunk_blocks.h"
 #include "lib/foreign/arrays/sparse_arrays.h"
 #include "lib/foreign/daphne/daphne.h"
 #include "lib/foreign/meta/daphne_meta.h"
@@ -83,33 +84,15 @@ Schema read_matrix_header(HeaderReader& header, Object object) {
   return schema;
 }
 
-/// Calls `f(first, size)` for runs of `n` rows or columns that fit a block.
-template <class F>
-void for_each_extent(std::uint64_t n, const F& f) {
-  for (std::uint64_t first = 0; first < n;) {
-    const std::uint64_t size = std::min(kMostPerBlock, n - first);
-    f(first, static_cast<std::uint32_t>(size));
-    first += size;
-  }
-}
-
 /// Values of one type in columns [cols.begin, cols.end), row after row, `row_step` bytes apart,
 /// the first at byte `offset`.
 void add_dense_blocks(EntryTable& entries, std::uint64_t rows, Range cols, ValueType type,
                       std::uint64_t row_step, std::uint64_t offset) {
-  for_each_extent(rows, [&](std::uint64_t row, std::uint32_t row_count) {
-    for_each_extent(cols.size(), [&](std::uint64_t col, std::uint32_t col_count) {
-      Entry entry;
-      entry.pos = {row, cols.begin + col};
-      entry.rows = row_count;
-      entry.cols = col_count;
-      entry.kind = BlockKind::dense;
-      entry.value_type = type;
-      entry.offset = offset + row * row_step + col * size_of(type);
-      entry.bytes = (row_count - 1) * row_step + col_count * size_of(type);
-      entry.stored = std::uint64_t{row_count} * col_count;
-      entries.push_back(entry);
-    });
+  arrays::for_each_dense({{0, rows}, cols}, {kMostPerBlock, kMostPerBlock}, [&](Entry entry) {
+    entry.value_type = type;
+    entry.offset = offset + entry.pos.rx * row_step + (entry.pos.cx - cols.begin) * size_of(type);
+    entry.bytes = (entry.rows - 1) * row_step + entry.cols * size_of(type);
+    entries.push_back(entry);
   });
 }
 
@@ -229,20 +212,16 @@ std::shared_ptr<Store> open_csr(std::shared_ptr<ByteSource> file, HeaderReader& 
   check_csr_ends(*file, header, schema, *csr);
   const std::uint64_t end = csr->values.byte_of(csr->values.size);
   EntryTable entries;
-  if (schema.cols > 0) {
-    for_each_extent(schema.rows, [&](std::uint64_t row, std::uint32_t row_count) {
-      Entry entry;
-      entry.pos = {row, 0};
-      entry.rows = row_count;
-      entry.cols = static_cast<std::uint32_t>(schema.cols);
-      entry.kind = BlockKind::csr;
-      entry.value_type = schema.value_type;
-      entry.offset = at::csr_row_offsets;
-      entry.bytes = end - entry.offset;
-      entry.stored = csr->entries_of(*file, {row, row + row_count}).size();
-      entries.push_back(entry);
-    });
-  }
+  const Region all{{0, schema.rows}, {0, schema.cols}};
+  arrays::for_each_dense(all, {kMostPerBlock, kMostPerBlock}, [&](Entry entry) {
+    const Range rows = entry.cells().rows;
+    entry.kind = BlockKind::csr;
+    entry.value_type = schema.value_type;
+    entry.offset = at::csr_row_offsets;
+    entry.bytes = end - entry.offset;
+    entry.stored = csr->entries_of(*file, rows).size();
+    entries.push_back(entry);
+  });
   const std::uint64_t slack = file->size() - end;
   auto store = make_store(std::move(file), std::move(schema), std::move(entries), kDrivers.rows,
                           std::move(csr));

@@ -7,6 +7,7 @@
 #include "lib/base/bytes.h"
 #include "lib/base/half.h"
 #include "lib/base/parallel.h"
+#include "lib/foreign/arrays/chunk_blocks.h"
 #include "lib/foreign/futhark/futhark.h"
 #include "lib/foreign/futhark/futhark_options.h"
 #include "lib/foreign/futhark/stream.h"
@@ -17,9 +18,6 @@
 namespace dapple::detail::futhark {
 
 namespace {
-
-/// Blocks count rows and columns in 32 bits: longer sides are cut into pieces of this many.
-constexpr std::uint64_t kSide = std::uint64_t{1} << 31;
 
 /// Values that an error message lists, and that an object lists at most.
 constexpr std::uint64_t kListed = 8;
@@ -100,25 +98,16 @@ struct TextTile {
 };
 
 /// Calls `f` with the dense blocks of a value, of that size, whose first cell is in column `col` of
-/// the object, and with the bytes before each and from row to row; a value has `size` bytes.
+/// the object, and with the bytes before each; a value has `size` bytes.
 template <class F>
-void for_each_block(const StreamValue& value, std::uint64_t col, std::uint64_t height,
-                    std::uint64_t width, std::uint64_t size, const F& f) {
-  const std::uint64_t all_rows = value.rows(), all_cols = value.cols();
-  if (all_cols == 0) return;
-  for (std::uint64_t row = 0; row < all_rows; row += std::min(height, all_rows - row)) {
-    for (std::uint64_t c = 0; c < all_cols; c += std::min(width, all_cols - c)) {
-      Entry e;
-      e.pos = {row, col + c};
-      e.rows = static_cast<std::uint32_t>(std::min(height, all_rows - row));
-      e.cols = static_cast<std::uint32_t>(std::min(width, all_cols - c));
-      e.kind = BlockKind::dense;
-      e.value_type = info(value.element).cell;
-      e.stored = std::uint64_t{e.rows} * e.cols;
-      e.bytes = ((e.rows - 1) * all_cols + e.cols) * size;
-      f(e, (row * all_cols + c) * size);
-    }
-  }
+void for_each_block(const StreamValue& value, std::uint64_t col, const arrays::Tile& most,
+                    std::uint64_t size, const F& f) {
+  const std::uint64_t all_cols = value.cols();
+  arrays::for_each_dense({{0, value.rows()}, {col, col + all_cols}}, most, [&](Entry e) {
+    e.value_type = info(value.element).cell;
+    e.bytes = ((e.rows - 1) * all_cols + e.cols) * size;
+    f(e, (e.pos.rx * all_cols + e.pos.cx - col) * size);
+  });
 }
 
 /// What has been decided about the object so far.
@@ -134,14 +123,14 @@ struct Opening {
 
   void add(const StreamValue& value, std::uint64_t col) {
     if (value.binary) {
-      for_each_block(value, col, kSide, kSide, info(value.element).size,
+      for_each_block(value, col, {arrays::kMostSide, arrays::kMostSide}, info(value.element).size,
                      [&](Entry& e, std::uint64_t before) {
                        e.offset = value.data + before;
                        entries.push_back(e);
                      });
     } else {
       const std::uint64_t size = size_of(info(value.element).cell);
-      for_each_block(value, col, value.tile_rows(), value.tile_cols(), size,
+      for_each_block(value, col, {value.tile_rows(), value.tile_cols()}, size,
                      [&](const Entry& e, std::uint64_t before) {
                        tiles.push_back({value.data + before, value.cols() * size, e});
                      });

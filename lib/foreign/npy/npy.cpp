@@ -9,6 +9,7 @@
 #include "lib/base/bytes.h"
 #include "lib/base/text.h"
 #include "lib/cells/convert_cells.h"
+#include "lib/foreign/arrays/chunk_blocks.h"
 #include "lib/foreign/npy/npy_header.h"
 #include "lib/foreign/npy/npy_values.h"
 #include "lib/object/copy_rows.h"
@@ -17,9 +18,6 @@
 namespace dapple::detail::npy {
 
 namespace {
-
-/// Blocks count rows and columns in 32 bits: longer sides are cut into pieces of this many.
-constexpr std::uint64_t kSide = std::uint64_t{1} << 31;
 
 struct NpyState final : DriverState {
   Layout layout;
@@ -164,30 +162,19 @@ void place_cells(const Header& header, Layout& state) {
 EntryTable blocks_of(const Schema& schema, const Layout& state, std::uint64_t bytes) {
   EntryTable entries;
   if (bytes == 0) return entries;
-  for (std::uint64_t row = 0; row < schema.rows;) {
-    const std::uint64_t rows = std::min(kSide, schema.rows - row);
-    for (std::uint64_t col = 0; col < schema.cols;) {
-      const std::uint64_t cols = state.records ? 1 : std::min(kSide, schema.cols - col);
-      Entry e;
-      e.pos = {row, col};
-      e.rows = static_cast<std::uint32_t>(rows);
-      e.cols = static_cast<std::uint32_t>(cols);
-      e.kind = BlockKind::dense;
-      e.value_type = state.field(col).type;
-      e.stored = rows * cols;
-      if (state.even_rows(row) >= rows) {
-        e.offset = state.at(row, col);
-        e.bytes =
-            (rows - 1) * state.row_stride() + (cols - 1) * state.col_stride + state.field(col).size;
-      } else {
-        e.offset = state.data;
-        e.bytes = bytes;
-      }
-      entries.push_back(e);
-      col += cols;
+  const arrays::Tile most{arrays::kMostSide, state.records ? 1 : arrays::kMostSide};
+  arrays::for_each_dense({{0, schema.rows}, {0, schema.cols}}, most, [&](Entry e) {
+    const Field& field = state.field(e.pos.cx);
+    e.value_type = field.type;
+    if (state.even_rows(e.pos.rx) >= e.rows) {
+      e.offset = state.at(e.pos.rx, e.pos.cx);
+      e.bytes = (e.rows - 1) * state.row_stride() + (e.cols - 1) * state.col_stride + field.size;
+    } else {
+      e.offset = state.data;
+      e.bytes = bytes;
     }
-    row += rows;
-  }
+    entries.push_back(e);
+  });
   return entries;
 }
 
