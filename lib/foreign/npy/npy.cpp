@@ -203,9 +203,7 @@ Match recognise_npy(const Probe& probe) {
   return probe.extension == ".npy" ? Match::by_name : Match::no;
 }
 
-namespace {
-
-std::shared_ptr<Store> open_array(std::shared_ptr<ByteSource> file, Range within) {
+std::shared_ptr<Store> open_member(std::shared_ptr<ByteSource> file, Range within) {
   const Header header = parse_header(*file, within);
   Schema schema = schema_of(header, file->name());
   std::uint64_t items = 0;
@@ -235,15 +233,9 @@ std::shared_ptr<Store> open_array(std::shared_ptr<ByteSource> file, Range within
   return store;
 }
 
-}  // namespace
-
 std::shared_ptr<const Store> open_npy(std::shared_ptr<ByteSource> file, const OpenOptions&) {
   const Range whole{0, file->size()};
-  return open_array(std::move(file), whole);
-}
-
-std::shared_ptr<Store> open_member(std::shared_ptr<ByteSource> file, Range within) {
-  return open_array(std::move(file), within);
+  return open_member(std::move(file), whole);
 }
 
 namespace {
