@@ -3,6 +3,7 @@
 #include <libdeflate.h>
 
 #include <algorithm>
+#include <cstring>
 #include <new>
 
 #include "lib/base/utf8.h"
@@ -34,86 +35,61 @@ void VectorHead::finish(std::vector<std::byte>& out) {
   indices_.clear();
 }
 
-void VectorEncoder::put_value(std::uint64_t bits) {
-  const std::size_t at = values_.size();
-  values_.resize(at + size_of(type_));
-  store_bits(type_, values_.data() + at, bits);
+VectorEncoder::VectorEncoder(Layout layout, ValueType type, std::uint64_t size) noexcept
+    : layout_(layout),
+      type_(type),
+      head_(size),
+      step_(pairs() ? sizeof(Pair) : size_of(type)),
+      stored_bytes_(layout == Layout::zoned ? 10 : step_) {}
+
+bool VectorEncoder::is_zero(const std::byte* item) const noexcept {
+  if (!pairs()) return load_bits(type_, item) == 0;
+  return (load_le<std::uint64_t>(item) | load_le<std::uint64_t>(item + 8)) == 0;
 }
 
-void VectorEncoder::add(const std::byte* values) {
-  const std::size_t step = size_of(type_);
+void VectorEncoder::add(const std::byte* items) {
+  const std::byte* const end = items + head_.size() * step_;
   std::uint64_t stored = 0;
-  for (std::uint64_t i = 0; i < head_.size(); ++i) {
-    stored += load_bits(type_, values + i * step) != 0 ? 1 : 0;
-  }
-  if (!head_.start(stored, step)) {
-    put_bytes(values_, {values, static_cast<std::size_t>(head_.size() * step)});
-    return;
-  }
-  for (std::uint64_t i = 0; i < head_.size(); ++i) {
-    const std::uint64_t bits = load_bits(type_, values + i * step);
-    if (bits == 0) continue;
-    head_.add_index(i);
-    put_value(bits);
+  for (const std::byte* p = items; p != end; p += step_) stored += is_zero(p) ? 0 : 1;
+  if (!head_.start(stored, stored_bytes_)) return append_bytes(items_, {items, end});
+  for (const std::byte* p = items; p != end; p += step_) {
+    if (is_zero(p)) continue;
+    head_.add_index(static_cast<std::uint64_t>(p - items) / step_);
+    append_bytes(items_, {p, step_});
   }
 }
 
 void VectorEncoder::add(std::span<const StoredCell> cells) {
-  if (head_.start(cells.size(), size_of(type_))) {
-    for (const StoredCell& cell : cells) {
-      head_.add_index(cell.col);
-      put_value(cell.bits);
-    }
-    return;
-  }
-  const std::size_t at = values_.size();
-  values_.resize(at + head_.size() * size_of(type_));
-  for (const StoredCell& cell : cells) {
-    store_bits(type_, values_.data() + at + cell.col * size_of(type_), cell.bits);
+  const bool sparse = head_.start(cells.size(), stored_bytes_);
+  const std::size_t at = items_.size();
+  items_.resize(at + (sparse ? cells.size() : head_.size()) * step_);
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    if (sparse) head_.add_index(cells[i].col);
+    store_bits(type_, items_.data() + at + (sparse ? i : cells[i].col) * step_, cells[i].bits);
   }
 }
 
 void VectorEncoder::finish(std::vector<std::byte>& out) {
   head_.finish(out);
-  if (bits_) {
-    put_bits(out, values_);
+  if (layout_ == Layout::bits) {
+    put_bits(out, items_);
+  } else if (pairs()) {
+    std::vector<Pair> all(items_.size() / sizeof(Pair));
+    if (!all.empty()) std::memcpy(all.data(), items_.data(), items_.size());
+    put_pairs(out, layout_, all);
   } else {
-    put_bytes(out, values_);
+    append_bytes(out, items_);
   }
-  values_.clear();
+  items_.clear();
 }
 
 void put_pairs(std::vector<std::byte>& out, Layout layout, std::span<const Pair> items) {
   if (layout == Layout::zoned) {  // all minutes are in front of all ticks
-    for (const Pair& item : items) put_le(out, static_cast<std::int16_t>(item.second));
-    for (const Pair& item : items) put_le(out, item.first);
+    for (const Pair& item : items) append_le(out, static_cast<std::int16_t>(item.second));
+    for (const Pair& item : items) append_le(out, item.first);
     return;
   }
-  for (const Pair& item : items) {
-    put_le(out, item.first);
-    put_le(out, item.second);
-  }
-}
-
-void PairEncoder::add(std::span<const Pair> items) {
-  const auto is_stored = [](const Pair& item) { return item.first != 0 || item.second != 0; };
-  const auto stored =
-      static_cast<std::uint64_t>(std::count_if(items.begin(), items.end(), is_stored));
-  if (!head_.start(stored, layout_ == Layout::zoned ? 10 : 16)) {
-    items_.insert(items_.end(), items.begin(), items.end());
-    return;
-  }
-  for (std::size_t i = 0; i < items.size(); ++i) {
-    if (!is_stored(items[i])) continue;
-    head_.add_index(i);
-    items_.push_back(items[i]);
-  }
-}
-
-void PairEncoder::finish(std::vector<std::byte>& out) {
-  head_.finish(out);
-  put_pairs(out, layout_, items_);
-  items_.clear();
+  append_bytes(out, std::as_bytes(items));
 }
 
 void put_bits(std::vector<std::byte>& out, std::span<const std::byte> values) {

@@ -39,32 +39,7 @@ class VectorHead {
   std::vector<std::int32_t> indices_;
 };
 
-/// Collects vectors of `size` slots row by row; each is stored dense or sparse, whatever takes
-/// fewer bytes. REQUIRES size >= 1. One thread.
-class VectorEncoder {
- public:
-  /// `bits`: of Booleans, one bit each. REQUIRES u8 then.
-  VectorEncoder(ValueType type, std::uint64_t size, bool bits = false) noexcept
-      : type_(type), head_(size), bits_(bits) {}
-
-  /// A row of `size` values that follow each other.
-  void add(const std::byte* values);
-  /// A row of which only these cells, ascending, are not positive zero.
-  void add(std::span<const StoredCell> cells);
-
-  /// Appends the block of the rows so far, and forgets them.
-  void finish(std::vector<std::byte>& out);
-
- private:
-  void put_value(std::uint64_t bits);
-
-  ValueType type_;
-  VectorHead head_;
-  bool bits_;
-  std::vector<std::byte> values_;
-};
-
-/// An item of two numbers: a date with zone or a row identifier.
+/// An item of two numbers in memory: a date with zone or a row identifier.
 struct Pair {
   std::uint64_t first = 0, second = 0;
 };
@@ -72,21 +47,31 @@ struct Pair {
 /// Appends such items as they are in a block. REQUIRES the layout `zoned` or `wide`.
 void put_pairs(std::vector<std::byte>& out, Layout layout, std::span<const Pair> items);
 
-/// As VectorEncoder, of items of two numbers. REQUIRES the layout `zoned` or `wide`.
-class PairEncoder {
+/// Collects vectors of `size` slots row by row; each is stored dense or sparse, whatever takes
+/// fewer bytes. REQUIRES size >= 1. One thread.
+class VectorEncoder {
  public:
-  PairEncoder(Layout layout, std::uint64_t size) noexcept : layout_(layout), head_(size) {}
+  /// Items of this layout, which `add` is given as values of `type` or, of two numbers, as Pairs.
+  VectorEncoder(Layout layout, ValueType type, std::uint64_t size) noexcept;
 
-  /// A row. REQUIRES `size` items.
-  void add(std::span<const Pair> items);
+  /// A row of `size` items that follow each other.
+  void add(const std::byte* items);
+  /// A row of which only these cells, ascending, are not positive zero. REQUIRES items of one
+  /// number.
+  void add(std::span<const StoredCell> cells);
 
   /// Appends the block of the rows so far, and forgets them.
   void finish(std::vector<std::byte>& out);
 
  private:
+  bool pairs() const noexcept { return layout_ == Layout::zoned || layout_ == Layout::wide; }
+  bool is_zero(const std::byte* item) const noexcept;
+
   Layout layout_;
+  ValueType type_;
   VectorHead head_;
-  std::vector<Pair> items_;
+  std::size_t step_, stored_bytes_;  // of an item in memory, and in the file (of a Boolean a byte)
+  std::vector<std::byte> items_;
 };
 
 /// Booleans, each a byte of 0 or 1, one bit each. Throws invalid_argument for any other.

@@ -235,7 +235,7 @@ void Writer::encode_vectors(const OutColumn& column, const std::byte* cells, std
                             std::vector<std::byte>& out) const {
   const ValueType type = column.cell_type(source_.schema().type_of(column.cols.begin));
   const std::size_t row_bytes = column.cols.size() * size_of(type);
-  VectorEncoder encoder(type, column.cols.size(), column.item().layout == Layout::bits);
+  VectorEncoder encoder(column.item().layout, type, column.cols.size());
   for (std::uint64_t row = 0; row < n; ++row) encoder.add(cells + row * row_bytes);
   encoder.finish(out);
 }
@@ -246,13 +246,13 @@ void Writer::encode_pairs(const OutColumn& column, Range rows, std::uint64_t fir
     return load_bits(types_[col], cells_at(col, row, first_row));
   };
   std::vector<Pair> items(column.toc.codec.size);
-  PairEncoder encoder(column.item().layout, items.size());
+  VectorEncoder encoder(column.item().layout, ValueType::u64, items.size());
   for (std::uint64_t row = rows.begin; row < rows.end; ++row) {
     for (std::size_t slot = 0; slot < items.size(); ++slot) {
       const std::uint64_t col = column.cols.begin + slot;
       items[slot] = {bits(col, row), bits(col + items.size(), row)};
     }
-    encoder.add(items);
+    encoder.add(reinterpret_cast<const std::byte*>(items.data()));
   }
   encoder.finish(out);
 }
@@ -263,8 +263,7 @@ void Writer::encode_matrix(Range rows, std::uint64_t first_row, Block& block) co
                    rows.size(), block.encoded);
     return;
   }
-  VectorEncoder encoder(source_.schema().value_type, source_.cols(),
-                        plan_[0].item().layout == Layout::bits);
+  VectorEncoder encoder(plan_[0].item().layout, source_.schema().value_type, source_.cols());
   auto cell = std::lower_bound(cells_.stored.begin(), cells_.stored.end(), rows.begin,
                                [](const StoredCell& c, std::uint64_t r) { return c.row < r; });
   for (std::uint64_t row = rows.begin; row < rows.end; ++row) {
