@@ -1,7 +1,6 @@
 #include "lib/foreign/idv/idv_meaning.h"
 
 #include <limits>
-#include <mutex>
 #include <string>
 #include <utility>
 
@@ -94,30 +93,6 @@ class Texts final : public LazyWords {
   TocColumn column_;
 };
 
-/// The names of a key's values, from the file's metadata.
-class KeyWords final : public Dictionary {
- public:
-  KeyWords(std::shared_ptr<ByteSource> file, MetadataEntry entry)
-      : file_(std::move(file)), entry_(std::move(entry)) {}
-
-  std::uint64_t size() const noexcept override { return entry_.codec.size; }
-  std::string_view operator[](std::uint64_t i) const override {
-    if (i >= size()) {
-      throw Error(Errc::out_of_range, "word " + std::to_string(i) + " is outside a dictionary of " +
-                                          std::to_string(size()));
-    }
-    std::call_once(once_,
-                   [&] { watched(*file_, [&] { words_ = metadata_items(*file_, entry_); }); });
-    return words_[i];
-  }
-
- private:
-  std::shared_ptr<ByteSource> file_;
-  MetadataEntry entry_;
-  mutable std::once_flag once_;
-  mutable std::vector<std::string> words_;
-};
-
 /// Code k is value k - 1, and 0 is missing, as in our own dictionaries.
 Meaning meaning_of_key(const std::shared_ptr<ByteSource>& file, const TocColumn& column,
                        const std::vector<MetadataEntry>& metadata) {
@@ -125,7 +100,9 @@ Meaning meaning_of_key(const std::shared_ptr<ByteSource>& file, const TocColumn&
   meaning.missing = kMissingCode;
   if (const MetadataEntry* const values = find_key_values(column, metadata)) {
     meaning.kind = MeaningKind::category;
-    meaning.words = std::make_shared<KeyWords>(file, *values);
+    meaning.words = late_dictionary(values->codec.size, file->name(), [file, entry = *values] {
+      return watched(*file, [&] { return listed_dictionary(metadata_items(*file, entry)); });
+    });
   }
   return meaning;
 }
