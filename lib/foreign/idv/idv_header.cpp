@@ -3,6 +3,7 @@
 #include <string>
 
 #include "lib/base/bytes.h"
+#include "lib/foreign/idv/idv_primitives.h"
 
 namespace dapple::detail::idv {
 namespace {
@@ -58,16 +59,6 @@ bool is_idv(std::span<const std::byte> head) noexcept {
 Header read_header(const ByteSource& file) {
   const std::uint64_t size = file.size();
   ByteReader in(file.bytes(0, std::min(size, kHeaderBytes)), 0, file.name());
-  // An offset or count is a signed number that may not be negative.
-  const auto natural = [&](std::string_view what) {
-    const std::uint64_t offset = in.offset();
-    const auto value = in.le<std::int64_t>(what);
-    if (value < 0) {
-      in.fail(offset, std::string(what) + " cannot be negative: " + std::to_string(value));
-    }
-    return static_cast<std::uint64_t>(value);
-  };
-
   if (in.le<std::uint64_t>("the signature") != kSignature) {
     in.fail(header_at::signature, "the file does not start with the signature CML 0 DVB 0");
   }
@@ -78,16 +69,10 @@ Header read_header(const ByteSource& file) {
   header.version = in.le<std::uint64_t>("the version");
   header.compatible = in.le<std::uint64_t>("the compatible version");
   check_versions(file, header);
-  header.toc_offset = natural("the offset of the table of contents");
-  header.tail_offset = natural("the offset of the tail");
-  header.rows = natural("the number of rows");
-  const auto columns = in.le<std::int32_t>("the number of columns");
-  if (columns < 0) {
-    in.fail(header_at::columns,
-            "the number of columns cannot be negative: " + std::to_string(columns));
-  }
-  header.columns = static_cast<std::uint32_t>(columns);
-
+  header.toc_offset = read_natural<std::int64_t>(in, "the offset of the table of contents");
+  header.tail_offset = read_natural<std::int64_t>(in, "the offset of the tail");
+  header.rows = read_natural<std::int64_t>(in, "the number of rows");
+  header.columns = read_natural<std::int32_t>(in, "the number of columns");
   if (header.tail_offset < kHeaderBytes || size < kTailBytes ||
       header.tail_offset > size - kTailBytes) {
     in.fail(header_at::tail, "the tail cannot be at byte " + std::to_string(header.tail_offset) +

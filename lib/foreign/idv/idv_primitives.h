@@ -2,11 +2,13 @@
 // with one.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "lib/base/bytes.h"
@@ -23,6 +25,17 @@ std::uint64_t read_leb128(ByteReader& in, std::string_view what);
 /// A string: its length in bytes as LEB128, at most 2^31 - 1, then UTF-8. Throws corrupt when it
 /// is too long, cut off, or not UTF-8.
 std::string read_string(ByteReader& in, std::string_view what);
+
+/// A signed number that may not be negative. Throws corrupt; `what` names it.
+template <std::signed_integral T>
+std::make_unsigned_t<T> read_natural(ByteReader& in, std::string_view what) {
+  const std::uint64_t at = in.offset();
+  const T value = in.le<T>(what);
+  if (value < 0) {
+    in.fail(at, std::string(what) + " cannot be negative: " + std::to_string(value));
+  }
+  return static_cast<std::make_unsigned_t<T>>(value);
+}
 
 void put_leb128(std::vector<std::byte>& out, std::uint64_t value);
 void put_string(std::vector<std::byte>& out, std::string_view text);

@@ -190,19 +190,12 @@ void TextRun::append(std::uint64_t i, std::string& out) const {
 VectorRun::VectorRun(const BlockBytes& block, const ValueCodec& codec, std::uint64_t n)
     : in_(block.reader()), n_(n) {
   const std::uint64_t start = in_.offset();
-  const auto natural = [&](std::string_view what) {
-    const std::uint64_t at = in_.offset();
-    const auto value = in_.le<std::int32_t>(what);
-    if (value < 0) {
-      in_.fail(at, std::string(what) + " cannot be negative: " + std::to_string(value));
-    }
-    return static_cast<std::uint64_t>(value);
-  };
-  if (const std::uint64_t vectors = natural("a number of vectors"); vectors != n) {
+  if (const std::uint64_t vectors = read_natural<std::int32_t>(in_, "a number of vectors");
+      vectors != n) {
     in_.fail(start, counted(vectors, "vector") + " in a block of " + counted(n, "row"));
   }
   const std::uint64_t length_at = in_.offset();
-  common_length_ = natural("a common length");
+  common_length_ = read_natural<std::int32_t>(in_, "a common length");
   if (codec.size > 0 && common_length_ != codec.size) {
     in_.fail(length_at, "the block has vectors of length " + std::to_string(common_length_) +
                             ", but the column's type says " + std::to_string(codec.size));
@@ -214,7 +207,7 @@ VectorRun::VectorRun(const BlockBytes& block, const ValueCodec& codec, std::uint
   count_items(lengths_at, counts_at);
 
   const std::uint64_t index_count_at = in_.offset();
-  const std::uint64_t stated = natural("a number of indices");
+  const std::uint64_t stated = read_natural<std::int32_t>(in_, "a number of indices");
   if (stated != index_count_) {
     in_.fail(index_count_at, "the block says that it has " + std::to_string(stated) +
                                  " indices, but the counts of its vectors sum to " +
