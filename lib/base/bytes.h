@@ -27,6 +27,21 @@ using BitsOf = std::conditional_t<
     std::conditional_t<sizeof(T) == 2, std::uint16_t,
                        std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>>;
 
+/// Calls f with an unsigned integer of 1, 2, 4 or 8 bytes.
+template <class F>
+auto visit_size(std::size_t bytes, const F& f) {
+  switch (bytes) {
+    case 1:
+      return f(std::uint8_t{});
+    case 2:
+      return f(std::uint16_t{});
+    case 4:
+      return f(std::uint32_t{});
+    default:
+      return f(std::uint64_t{});
+  }
+}
+
 /// `value` with its bytes in the opposite order.
 template <Number T>
 constexpr T swap_bytes(T value) noexcept {

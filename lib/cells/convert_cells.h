@@ -36,16 +36,7 @@ bool convert_cell_lossy(ValueType from, std::uint64_t bits, ValueType to,
 /// instantiated per width, not per type.
 template <class F>
 auto visit_bits(ValueType type, const F& f) {
-  switch (size_of(type)) {
-    case 1:
-      return f(std::uint8_t{});
-    case 2:
-      return f(std::uint16_t{});
-    case 4:
-      return f(std::uint32_t{});
-    default:
-      return f(std::uint64_t{});
-  }
+  return visit_size(size_of(type), f);
 }
 
 /// The value at `p`, in the low bytes of a word.

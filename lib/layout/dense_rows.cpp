@@ -60,16 +60,8 @@ DAPPLE_VECTORS std::uint64_t take_row(const std::byte* row, std::uint32_t width,
 
 std::uint64_t take_nonzero(std::size_t size, const std::byte* row, std::uint32_t width,
                            std::uint32_t* cols, std::byte* values) {
-  switch (size) {
-    case 1:
-      return take_row<std::uint8_t>(row, width, cols, values);
-    case 2:
-      return take_row<std::uint16_t>(row, width, cols, values);
-    case 4:
-      return take_row<std::uint32_t>(row, width, cols, values);
-    default:
-      return take_row<std::uint64_t>(row, width, cols, values);
-  }
+  return visit_size(size,
+                    [&](auto bits) { return take_row<decltype(bits)>(row, width, cols, values); });
 }
 
 }  // namespace dapple::detail

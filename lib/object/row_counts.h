@@ -24,25 +24,12 @@ struct RowCounts {
   /// Calls f(count) for each of them, in order, until it returns false; false if it did.
   template <class F>
   bool each(const F& f) const {
-    switch (width) {
-      case 1:
-        return each_of<std::uint8_t>(f);
-      case 2:
-        return each_of<std::uint16_t>(f);
-      case 4:
-        return each_of<std::uint32_t>(f);
-      default:
-        return each_of<std::uint64_t>(f);
-    }
-  }
-
- private:
-  template <class Count, class F>
-  bool each_of(const F& f) const {
-    for (std::size_t i = 0; i < bytes.size(); i += sizeof(Count)) {
-      if (!f(std::uint64_t{load_le<Count>(bytes.data() + i)})) return false;
-    }
-    return true;
+    return visit_size(width, [&](auto count) {
+      for (std::size_t i = 0; i < bytes.size(); i += sizeof count) {
+        if (!f(std::uint64_t{load_le<decltype(count)>(bytes.data() + i)})) return false;
+      }
+      return true;
+    });
   }
 };
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstring>
 #include <limits>
 #include <optional>
 
@@ -20,16 +19,6 @@ constexpr std::uint64_t kManyRows = std::uint64_t{1} << 24;
 ValueType slot_type(const ColumnCells& cells) noexcept {
   if (cells.as() == ColumnCells::As::floats) return ValueType::f64;
   return cells.large() ? ValueType::u64 : ValueType::i64;
-}
-
-/// Copies the low bytes of each cell.
-template <class T>
-void copy_low(std::span<const std::uint64_t> cells, std::byte* out, std::size_t step) {
-  for (const std::uint64_t bits : cells) {
-    const T low = static_cast<T>(bits);
-    std::memcpy(out, &low, sizeof low);
-    out += step;
-  }
 }
 
 /// What marks the missing cells of a column. The plan's mark is one of integers, which the column
@@ -182,16 +171,12 @@ void Tiles::gather(std::size_t col, ValueType from, ValueType to, std::byte* out
                    std::size_t step) {
   const auto cells = cells_[col].bits();
   if (from == to) {
-    switch (size_of(to)) {
-      case 1:
-        return copy_low<std::uint8_t>(cells, out, step);
-      case 2:
-        return copy_low<std::uint16_t>(cells, out, step);
-      case 4:
-        return copy_low<std::uint32_t>(cells, out, step);
-      default:
-        return copy_low<std::uint64_t>(cells, out, step);
-    }
+    return visit_bits(to, [&](auto low) {
+      for (const std::uint64_t bits : cells) {
+        store_le(out, static_cast<decltype(low)>(bits));
+        out += step;
+      }
+    });
   }
   for (std::size_t r = 0; r < cells.size(); ++r, out += step) {
     std::uint64_t bits = cells[r];
