@@ -1,4 +1,4 @@
-#include "lib/dbdf/read/csr_arrays.h"
+// Decoding a CSR or COO block into the usual three arrays.
 
 #include <algorithm>
 #include <cstring>
@@ -6,6 +6,7 @@
 
 #include "lib/cells/convert_cells.h"
 #include "lib/cells/row_columns.h"
+#include "lib/dbdf/read/decode_sparse.h"
 #include "lib/object/sparse.h"
 
 namespace dapple::detail::dbdf {

@@ -6,7 +6,6 @@
 #include "lib/dbdf/head_copy.h"
 #include "lib/dbdf/header.h"
 #include "lib/dbdf/index_block.h"
-#include "lib/dbdf/read/csr_arrays.h"
 #include "lib/dbdf/read/decode_sparse.h"
 #include "lib/dbdf/read/open_dbdf.h"
 #include "lib/dbdf/row_directory.h"

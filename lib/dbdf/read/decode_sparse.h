@@ -15,4 +15,13 @@ void require_sparse_fits(const Store& store, const Entry& entry, const Part& par
 /// `Driver::entries`.
 void sparse_entries(const Store& store, const Entry& entry, const Part& part, CellRun& take);
 
+/// `Driver::csr_arrays`. One pass; rows that are not in ascending order are sorted afterwards.
+/// O(rows + entries), and O(n log n) for what has to be sorted. For some rows of a COO block all of
+/// its entries are read.
+bool csr_arrays(const Store& store, const Entry& entry, Range rows, RowCursor& cursor,
+                const CsrTarget& out);
+
+/// `Driver::skip_rows`. O(rows skipped).
+void skip_csr_rows(const Store& store, const Entry& entry, std::uint64_t row, RowCursor& cursor);
+
 }  // namespace dapple::detail::dbdf

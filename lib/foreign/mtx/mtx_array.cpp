@@ -1,5 +1,3 @@
-#include "lib/foreign/mtx/mtx_parts.h"
-
 #include <algorithm>
 #include <bit>
 #include <limits>
@@ -9,6 +7,7 @@
 #include "lib/base/number_window.h"
 #include "lib/base/text.h"
 #include "lib/cells/convert_cells.h"
+#include "lib/foreign/mtx/mtx_text.h"
 
 namespace dapple::detail::mtx {
 

@@ -1,5 +1,3 @@
-#include "lib/foreign/mtx/mtx_parts.h"
-
 #include <algorithm>
 #include <bit>
 #include <limits>

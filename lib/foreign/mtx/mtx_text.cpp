@@ -6,7 +6,7 @@
 
 #include "lib/base/bytes.h"
 #include "lib/base/text.h"
-#include "lib/foreign/mtx/mtx_parts.h"
+#include "lib/foreign/mtx/mtx.h"
 
 namespace dapple::detail::mtx {
 

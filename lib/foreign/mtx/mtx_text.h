@@ -1,4 +1,4 @@
-// The head of a Matrix Market file, and the words of its text that all readers share.
+// The head of a Matrix Market file, the words of its text that all readers share, and the readers.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +10,7 @@
 #include "dapple/value_type.h"
 #include "lib/base/number_window.h"
 #include "lib/base/text.h"
+#include "lib/foreign/text/import.h"
 #include "lib/io/byte_source.h"
 
 namespace dapple::detail::mtx {
@@ -107,5 +108,14 @@ std::uint64_t negated(ValueType type, std::uint64_t bits) noexcept;
 
 /// True when a file starts with these bytes and may be Matrix Market text.
 bool has_banner(std::string_view head) noexcept;
+
+// The two kinds of files. Both throw as `parse_mtx`.
+
+/// All values of a dense matrix, column after column. REQUIRES an array header.
+void parse_array(const Text& text, const Header& header, texts::Import& import);
+
+/// One entry per line, in any order, as bands of rows. REQUIRES a coordinate header.
+void parse_coordinate(const Text& text, const Header& header, unsigned threads,
+                      texts::Import& import);
 
 }  // namespace dapple::detail::mtx
