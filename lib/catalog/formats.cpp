@@ -323,10 +323,6 @@ namespace {
                                           list_formats(reads, &FormatInfo::name) + " can be read");
 }
 
-}  // namespace
-
-namespace {
-
 /// As `format_to_read`, once the options are known to be right.
 const Format& format_of(std::shared_ptr<ByteSource>& file, const OpenOptions& options) {
   if (dbdf::has_own_index(*file)) {

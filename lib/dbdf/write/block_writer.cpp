@@ -71,15 +71,6 @@ std::uint32_t end_of_look(const CsrCells& cells, std::uint32_t begin) {
   return end;
 }
 
-/// The tile shape before anything is known of what will be put.
-TileShape tile_for(const Schema& schema) {
-  if (schema.kind == ObjectKind::frame || schema.storage != Storage::csr) {
-    return default_tile(schema.rows, schema.cols);
-  }
-  const double area = static_cast<double>(schema.rows) * static_cast<double>(schema.cols);
-  return default_sparse_tile(schema.rows, schema.cols, area / 100, schema.value_type);
-}
-
 std::vector<Range> strips_of(const std::string& file, const Schema& schema, TileShape tile) {
   return dbdf::naming(file, [&] { return dbdf::column_strips(schema, tile); });
 }
@@ -99,7 +90,7 @@ BlockWriter::BlockWriter(OutputFile file, Schema schema, const WriteOptions& opt
     : schema_(std::move(schema)),
       options_(sound(options)),
       gaps_(gaps),
-      tile_(options.tile ? *options.tile : tile_for(schema_)),
+      tile_(options.tile ? *options.tile : dbdf::presumed_tile(schema_)),
       strips_(gaps == Gaps::fill ? strips_of(file.name(), schema_, tile_) : std::vector<Range>()),
       file_(std::move(file), options, dbdf::checked_header(schema_),
             keeps_stats() ? dbdf::KeepStats::yes : dbdf::KeepStats::no) {

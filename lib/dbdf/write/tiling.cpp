@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "dapple/writer.h"
 #include "lib/base/bytes.h"
 
 namespace dapple::detail::dbdf {
@@ -151,6 +152,15 @@ bool shares_strip(const Schema& schema, std::uint64_t col, bool tall) {
 }
 
 }  // namespace
+
+TileShape presumed_tile(const Schema& schema) {
+  if (schema.kind == ObjectKind::frame || schema.storage != Storage::csr) {
+    return default_tile(schema.rows, schema.cols);
+  }
+  // As many values as in a matrix of which one cell in a hundred is stored.
+  const double area = static_cast<double>(schema.rows) * static_cast<double>(schema.cols);
+  return default_sparse_tile(schema.rows, schema.cols, area / 100, schema.value_type);
+}
 
 std::vector<Range> column_strips(const Schema& schema, TileShape tile) {
   std::vector<Range> strips;

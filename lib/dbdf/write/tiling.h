@@ -12,6 +12,9 @@
 
 namespace dapple::detail::dbdf {
 
+/// The tile shape before anything is known of what will be put.
+TileShape presumed_tile(const Schema& schema);
+
 /// The column ranges of the tiles: they end after tile.cols columns, and in a frame also where the
 /// value type changes (R8) and, in tiles of 4096 rows or more, before and after each column with a
 /// dictionary; none if there are no rows. Throws invalid_argument for more than 2^24.
