@@ -379,3 +379,24 @@ TEST_CASE("dataset: a state that was cut or changed at any byte is an error or t
     attempt();
   }
 }
+
+TEST_CASE("dataset: a folder that was made for a part goes with it") {
+  const TempDir folder;
+  const AnyObject block = block_of(folder, 0, 0, 3, 4);
+  auto wrong = part_options();
+  wrong.write.align = 3;
+  const auto fails = [](const auto& f) {
+    try {
+      f();
+    } catch (const Error& e) {
+      return e.code() == Errc::invalid_argument;
+    }
+    return false;
+  };
+  CHECK(fails([&] { dataset::write_part(folder / "a", block, {0, 0}, wrong); }));
+  CHECK(fails([&] { dataset::append(folder / "a", block, wrong); }));
+  CHECK(!std::filesystem::exists(folder / "a"));
+  std::filesystem::create_directory(folder / "b");
+  CHECK(fails([&] { dataset::append(folder / "b", block, wrong); }));
+  CHECK(std::filesystem::is_empty(folder / "b"));
+}

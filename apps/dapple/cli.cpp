@@ -155,10 +155,16 @@ void Command::parse(const Arguments& arguments) {
   } catch (const CLI::ParseError& error) {
     throw UsageError(explain(error.what()));
   }
+  bool flags = true;
   for (const std::string& extra : app_->remaining()) {
-    if (extra == "--") continue;  // what follows it are operands
-    if (extra.size() > 1 && extra.starts_with("-")) throw UsageError(unknown_flag(extra));
-    throw UsageError(fmt::format("unexpected argument '{}'", printable(extra)));
+    if (extra == "--") {
+      flags = false;
+      continue;
+    }
+    const bool is_flag = extra.size() > 1 && extra.starts_with("-");
+    if (flags && is_flag) throw UsageError(unknown_flag(extra));
+    throw UsageError(fmt::format("unexpected argument '{}'{}", printable(extra),
+                                 is_flag ? "; flags come before --" : ""));
   }
   for (const auto& [name, missing] : operands_) {
     if (missing()) throw UsageError(name + " is missing");
@@ -174,8 +180,11 @@ std::string Command::unknown_flag(const std::string& flag) const {
     rest.remove_prefix(names.back().size() + 1);
   }
   const std::string meant = closest(name, names);
+  const bool is_file = name == flag && name.find('.') != std::string::npos;
   return fmt::format("unknown flag '{}'{}", printable(flag),
-                     meant.empty() ? "" : fmt::format("; did you mean '{}'?", meant));
+                     !meant.empty() ? fmt::format("; did you mean '{}'?", meant)
+                     : is_file ? "; a file of that name comes after --, or is ./" + printable(flag)
+                               : "");
 }
 
 std::string Command::flag_names() const {

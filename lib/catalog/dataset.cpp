@@ -181,12 +181,12 @@ namespace impl = detail::dataset;
 
 DatasetPart write_part(const std::filesystem::path& folder, const std::variant<Matrix, Frame>& data,
                        BlockPos at, const ConvertOptions& options) {
-  impl::make_folder(folder);
   ConvertOptions how = options;
   if (!how.write.tile) {
     how.write.tile = detail::tile_of_part(detail::Source(detail::store_of(data), {}, how));
   }
-  return detail::write_selection(folder, data, {}, at, how);
+  return impl::in_folder(folder,
+                         [&] { return detail::write_selection(folder, data, {}, at, how); });
 }
 
 DatasetPart find_part(const std::filesystem::path& folder, const std::string& name, BlockPos at) {
@@ -198,7 +198,9 @@ DatasetState append(const std::filesystem::path& folder, const std::variant<Matr
   CommitOptions how;
   how.below = !at;
   how.sync = options.write.sync;
-  return append(folder, write_part(folder, rows, at.value_or(BlockPos{0, 0}), options), how);
+  return impl::in_folder(folder, [&] {
+    return append(folder, write_part(folder, rows, at.value_or(BlockPos{0, 0}), options), how);
+  });
 }
 
 DatasetState append(const std::filesystem::path& folder, const DatasetPart& part,

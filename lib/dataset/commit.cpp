@@ -208,14 +208,8 @@ DatasetState create(const std::filesystem::path& folder, const std::variant<Matr
     draft->grow(options.rows, options.cols);
     return draft;
   };
-  const bool made = impl::make_folder(folder);
-  try {
-    return impl::make_state(folder, DatasetAction::create, options.sync, first);
-  } catch (...) {
-    std::error_code ignored;
-    if (made) std::filesystem::remove(folder, ignored);  // unless there is something in it by now
-    throw;
-  }
+  return impl::in_folder(
+      folder, [&] { return impl::make_state(folder, DatasetAction::create, options.sync, first); });
 }
 
 std::vector<DatasetState> log(const std::filesystem::path& folder) {

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <system_error>
 
 #include "dapple/dataset.h"
 #include "lib/dataset/draft.h"
@@ -14,6 +15,20 @@ namespace dapple::detail::dataset {
 /// Makes the folder of a data set if there is none, and tells that. Throws io; invalid_argument for
 /// an address.
 bool make_folder(const std::filesystem::path& folder);
+
+/// Calls `f` with the folder there. One that was made for it goes again when `f` throws, unless
+/// there is something in it by then.
+template <class F>
+auto in_folder(const std::filesystem::path& folder, const F& f) {
+  const bool made = make_folder(folder);
+  try {
+    return f();
+  } catch (...) {
+    std::error_code ignored;
+    if (made) std::filesystem::remove(folder, ignored);
+    throw;
+  }
+}
 
 /// The latest state; nullptr when there is none. Throws io, corrupt.
 std::shared_ptr<const Store> find_latest(const std::filesystem::path& folder);

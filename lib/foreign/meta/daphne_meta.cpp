@@ -193,6 +193,7 @@ bool has_daphne_meta(const std::filesystem::path& data) {
   const std::string meta = daphne_meta_path(data).string();
   std::error_code reason;
   const auto status = std::filesystem::status(meta, reason);
+  if (reason == std::errc::filename_too_long) return false;
   // One that cannot be looked at might be DAPHNE's.
   if (status.type() == std::filesystem::file_type::none) throw_io(meta, "open", reason.value());
   return std::filesystem::is_regular_file(status) &&
