@@ -37,12 +37,13 @@ sys.path.insert(0, str(HERE))
 import cell_checks  # noqa: E402
 import inputs  # noqa: E402
 import json_checks  # noqa: E402
+import manual_checks  # noqa: E402
 import picture_checks  # noqa: E402
 import serve_checks  # noqa: E402
 import system_checks  # noqa: E402
 import terminal  # noqa: E402
 
-CHECKS = (cell_checks, json_checks, picture_checks, serve_checks, system_checks)
+CHECKS = (cell_checks, json_checks, manual_checks, picture_checks, serve_checks, system_checks)
 TIMEOUT_S = 60
 NOBODY = 65534
 
