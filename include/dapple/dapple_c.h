@@ -48,7 +48,8 @@ typedef enum dapple_code {
 
 #define DAPPLE_NO_BYTE UINT64_MAX
 
-/// Why a call failed. Texts that are too long are cut.
+/// Why a call failed. Texts that are too long are cut. `file` has the bytes of the name; those that
+/// are no UTF-8 are U+FFFD in `message`.
 typedef struct dapple_error {
   int32_t code;
   int32_t error_number;  // the system's, such as ENOENT; 0: it gave none

@@ -1,9 +1,11 @@
 #include <algorithm>
 #include <cstring>
 #include <new>
+#include <string>
 #include <string_view>
 
 #include "dapple/error.h"
+#include "lib/c/arrow_arrays.h"
 #include "lib/c/handles.h"
 
 namespace dapple::detail::c {
@@ -29,6 +31,12 @@ std::int32_t fill(dapple_error* error, dapple_code code, std::string_view messag
     error->byte = DAPPLE_NO_BYTE;
     error->option[0] = error->file[0] = '\0';
     copy_text(error->message, message);
+    try {
+      std::string text;
+      append_text(text, message);
+      copy_text(error->message, text);
+    } catch (const std::bad_alloc&) {  // it stays as it is
+    }
   }
   return code;
 }

@@ -21,11 +21,13 @@ Put put_of(dapple_writer* writer, std::uint64_t row, std::uint64_t col, std::uin
            std::uint64_t cols, std::int32_t type) {
   dapple_writer& to = checked(writer);
   if (row > to.rows || rows > to.rows - row || col > to.cols || cols > to.cols - col) {
-    throw Error(Errc::out_of_range, "rows " + std::to_string(row) + " to " +
-                                        std::to_string(row + rows) + ", columns " +
-                                        std::to_string(col) + " to " + std::to_string(col + cols) +
-                                        " are not all in a matrix of " + std::to_string(to.rows) +
-                                        " x " + std::to_string(to.cols));
+    const auto shape = [](std::uint64_t r, std::uint64_t c) {
+      return std::to_string(r) + " x " + std::to_string(c);
+    };
+    throw Error(Errc::out_of_range, shape(rows, cols) + " cells from row " + std::to_string(row) +
+                                        ", column " + std::to_string(col) +
+                                        " on are not all in a matrix of " +
+                                        shape(to.rows, to.cols));
   }
   if (rows == 0 || cols == 0) fail_argument("there are no cells to put");
   return {to, {{row, row + rows}, {col, col + cols}}, value_type(type)};

@@ -65,6 +65,17 @@ TEST_CASE("c: errors carry code, file, byte and option") {
   CHECK(path.starts_with(error.file));
 }
 
+TEST_CASE("c: messages are UTF-8, whatever names of files and conditions are") {
+  const TempDir dir;
+  dapple_error error;
+  Object object;
+  const std::string path = (dir / "a\xff\xc3\xa4.dbdf").string();
+  CHECK(dapple_open(path.c_str(), nullptr, &object, &error) == DAPPLE_IO);
+  CHECK(std::string(error.file) == path);
+  CHECK(std::string(error.message).find("a\xef\xbf\xbd\xc3\xa4.dbdf: cannot open") !=
+        std::string::npos);
+}
+
 TEST_CASE("c: texts are cut between characters") {
   dapple_error error;
   Object object;

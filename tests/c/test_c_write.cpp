@@ -35,6 +35,9 @@ TEST_CASE("c: a matrix is put in rectangles of any size and stride") {
     CHECK_FALSE(std::filesystem::exists(path));
     CHECK(dapple_put(writer, 0, 6, kRows, kCols - 5, DAPPLE_F32, rows.data(), 0, 0, &error) ==
           DAPPLE_OUT_OF_RANGE);
+    CHECK(dapple_put(writer, UINT64_MAX, 0, 1, 2, DAPPLE_F32, rows.data(), 0, 0, &error) ==
+          DAPPLE_OUT_OF_RANGE);
+    CHECK(std::string(error.message).starts_with("1 x 2 cells from row 18446744073709551615, "));
     REQUIRE(dapple_finish(writer, &error) == 0);
     CHECK(dapple_finish(writer, &error) == DAPPLE_INVALID_ARGUMENT);
     CHECK(dapple_put(writer, 0, 0, 1, 1, DAPPLE_F64, columns.data(), 0, 0, &error) ==
