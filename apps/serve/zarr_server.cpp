@@ -103,7 +103,12 @@ HttpAnswer ZarrServer::answer_to(const HttpRequest& request) const {
   if (!any_address_ && !viewer::is_loopback(request.host)) {
     return refusal(kForbidden, "this server has no such name");
   }
-  const auto rest = viewer::without_token(request.target, token_);
+  // Some clients put a query at the end, to sign or to get past caches.
+  const std::string_view target = request.target.substr(0, request.target.find('?'));
+  const auto rest = viewer::without_token(target, token_);
+  if (rest == "" || viewer::without_token(std::string(target) + '/', token_) == "") {
+    return refusal(kNotFound, "a Zarr hierarchy, for programs that read it: zarr.json tells of it");
+  }
   const auto key = rest ? unescaped(*rest) : std::nullopt;
   if (!key) return refusal(kNotFound, "there is nothing of that name");
   try {

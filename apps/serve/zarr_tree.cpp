@@ -204,7 +204,9 @@ std::string ZarrTree::add_groups(std::string_view name) {
 
 void ZarrTree::add(const std::string& path, const Object& object) {
   if (metadata_.contains(path)) {
-    throw Error(Errc::invalid_argument, "two files are called '" + path + "'");
+    throw Error(Errc::invalid_argument, "two files are called '" + path +
+                                            "', as which both would be served; serve one of them, "
+                                            "or a link to it of another name");
   }
   if (const auto* const matrix = std::get_if<Matrix>(&object)) return add_matrix(path, *matrix);
   add_frame(path, std::get<Frame>(object));

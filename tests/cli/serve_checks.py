@@ -91,10 +91,18 @@ def check_serve_refuses(dapple):
                      f"{address}/data/c/1/0", f"{address}/data/c/0", f"{address}/data/c/00/0",
                      f"{address}/%2e%2e/zarr.json", f"{address}/.zgroup"):
             assert ask(path)[0] == 404, path
+        for path in (address, address + "/"):
+            assert ask(path)[0] == 404 and b"zarr.json tells of it" in ask(path)[2]
+        assert ask(address + "/zarr.json?signed=1")[0] == 200 and ask(address + "/zar.json?signed=1")[0] == 404
         assert ask(address + "/zarr.json", Host="example.org")[0] == 403
         assert ask(address + "/zarr.json", "POST")[0] == 405
         status, headers, _ = ask(address + "/zarr.json", "OPTIONS")
         assert status == 200 and "GET" in headers["Access-Control-Allow-Methods"]
+
+
+def check_serve_two_of_one_name(dapple):
+    done = dapple.run("serve", "plain.csv", "./plain.csv")
+    assert done.returncode == 2 and b"two files are called 'plain', as which both would be served" in done.stderr
 
 
 def check_serve_several(dapple):
