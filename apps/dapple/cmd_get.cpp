@@ -128,7 +128,7 @@ int run_get(const Arguments& arguments, Console& console) {
   }
   if (where) {
     if (!as_text || sparse || chooses_cells(wanted)) {
-      throw UsageError("--where prints rows as text, and goes with --column only");
+      throw UsageError("--where prints rows as text, for > OUT.csv, and goes with --column only");
     }
     return print_where(input, *where, wanted.labels, absent, console);
   }

@@ -50,6 +50,7 @@ int run_index(const Arguments& arguments, Console& console) {
   command.parse(arguments);
 
   require_named_file(input, "index");
+  input.file = own_file(input.file);
   require_flags_fit(input, console);
   if (columns && (options.even_if_indexed || options.statistics)) {
     throw UsageError("--columns writes a copy by column, --force and --stats are about the index");

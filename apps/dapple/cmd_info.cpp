@@ -72,7 +72,7 @@ std::string index_text(const BlockedObject& object, const std::string& file) {
     case IndexOrigin::embedded:
       return "embedded";
     case IndexOrigin::sidecar:
-      return fmt::format("sidecar {}", printable(sidecar_path(file).string()));
+      return fmt::format("sidecar {}", printable(sidecar_path(own_file(file)).string()));
     case IndexOrigin::scanned:
       break;
   }
@@ -228,7 +228,7 @@ void print_screen(const std::variant<Matrix, Frame>& object, const std::string& 
   print_line(out, "index", index_text(o, file));
   if (const auto copy = copy_state(object); !copy.empty()) {
     print_line(out, "by column",
-               fmt::format("{}{}", printable(column_copy_path(file).string()),
+               fmt::format("{}{}", printable(column_copy_path(own_file(file)).string()),
                            copy == "fresh" ? ""
                                            : fmt::format(", {} and not used; 'dapple index "
                                                          "--columns' makes it again",

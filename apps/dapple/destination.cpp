@@ -138,7 +138,20 @@ void add_destination_flags(Command& command, Destination& destination) {
       "do not wait until OUT is on disk: faster, but a power cut may leave it damaged");
 }
 
+namespace {
+
+void require_no_folder(const Destination& destination) {
+  std::error_code ignored;  // errors will be reported by the writer
+  if (destination.is_stdout() || !std::filesystem::is_directory(destination.path, ignored)) return;
+  throw Error(Errc::invalid_argument, destination.path, std::nullopt,
+              "cannot write: it is a folder; name a file in it ('dapple dataset append' adds rows "
+              "to a data set)");
+}
+
+}  // namespace
+
 const FormatInfo& format_to_write(const Destination& destination) {
+  require_no_folder(destination);
   const FormatInfo& format = named_format(destination);
   if (destination.is_stdout() && !format.streams) {
     throw UsageError(fmt::format(
@@ -154,14 +167,11 @@ const FormatInfo& format_to_write(const Destination& destination) {
 
 void require_replaceable(const Destination& destination) {
   if (destination.is_stdout()) return;
-  const auto fail = [&](std::string detail) {
-    throw Error(Errc::invalid_argument, destination.path, std::nullopt, std::move(detail));
-  };
+  require_no_folder(destination);
   std::error_code ignored;  // errors will be reported by the writer
-  const auto behind_links = std::filesystem::status(destination.path, ignored);
-  if (std::filesystem::is_directory(behind_links)) fail("cannot write: it is a folder");
-  if (std::filesystem::is_other(behind_links)) {
-    fail("cannot write: it is a device or pipe; - is standard output");
+  if (std::filesystem::is_other(std::filesystem::status(destination.path, ignored))) {
+    throw Error(Errc::invalid_argument, destination.path, std::nullopt,
+                "cannot write: it is a device or pipe; - is standard output");
   }
   const bool exists =
       std::filesystem::exists(std::filesystem::symlink_status(destination.path, ignored));

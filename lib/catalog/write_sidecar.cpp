@@ -4,6 +4,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "dapple/collection.h"
 #include "lib/catalog/formats.h"
 #include "lib/catalog/sources.h"
 #include "lib/compute/source.h"
@@ -17,6 +18,16 @@
 namespace dapple {
 
 namespace {
+
+/// The file that is meant: of a member of a collection its own.
+std::filesystem::path file_of(const std::filesystem::path& path) {
+  const auto place = find_member(path);
+  if (!place) return path;
+  if (place->second.empty()) return place->first;
+  throw Error(Errc::unsupported, path.string(), std::nullopt,
+              "a packed collection has no room for an index or a copy beside a member; unpack it "
+              "first");
+}
 
 /// Opens what something is to be written beside.
 std::shared_ptr<detail::ByteSource> open_to_index(const std::filesystem::path& path,
@@ -32,9 +43,10 @@ std::shared_ptr<detail::ByteSource> open_to_index(const std::filesystem::path& p
 
 }  // namespace
 
-bool write_sidecar(const std::filesystem::path& path, const OpenOptions& options,
+bool write_sidecar(const std::filesystem::path& given, const OpenOptions& options,
                    const SidecarOptions& sidecar) {
   using namespace detail;
+  const std::filesystem::path path = file_of(given);
   const auto file = open_to_index(path, options);
   return watched(*file, [&] {
     auto content = file;
@@ -69,9 +81,10 @@ bool write_sidecar(const std::filesystem::path& path, const OpenOptions& options
   });
 }
 
-WriteSummary write_column_copy(const std::filesystem::path& path, const OpenOptions& options,
+WriteSummary write_column_copy(const std::filesystem::path& given, const OpenOptions& options,
                                const ColumnCopyOptions& copy) {
   using namespace detail;
+  const std::filesystem::path path = file_of(given);
   const auto file = open_to_index(path, options);
   return watched(*file, [&] {
     const auto refuse = [&](const char* why) {

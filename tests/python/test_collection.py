@@ -185,3 +185,17 @@ def test_what_is_no_collection(tmp_path):
     with pytest.raises(ValueError, match=r"a column|holds|cannot"):
         dp.write_collection(tmp_path / "b.dds", {"Y": {"a": [object()]}})
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.dds"]
+
+
+def test_a_member_gets_its_index_and_copy_beside_its_own_file(tmp_path):
+    c, file = tmp_path / "c.dds", tmp_path / "c.dds" / "X.dbdf"
+    dp.write_collection(c, {"X": np.eye(30)})
+    assert dp.index(f"{c}/X", columns=True) == f"{file}.dpc"
+    assert dp.open(f"{c}/X").column_copy == "fresh"
+    assert dp.open(f"{c}/X").take_columns([7]).toarray()[7] == 1
+    file.unlink()
+    dp.write(file, np.eye(30), plain=True)
+    assert dp.index(f"{c}/X") == f"{file}.dpx" and dp.open(f"{c}/X").index_origin == "sidecar"
+    dp.pack_collection(c, tmp_path / "c.zip")
+    with pytest.raises(dp.UnsupportedError, match="unpack it first"):
+        dp.index(tmp_path / "c.zip" / "X", columns=True)

@@ -298,6 +298,8 @@ def index(
     if not (columns or sync):
         raise InvalidArgumentError("sync=False is for columns=True")
     pointed_out = guests.pointed_out(path, options.get("format"))
+    place = _core.find_member(file_name(path))
+    path = place[0] if place is not None and not place[1] else path
     if columns:
         with pointed_out, reporting(progress, "index") as report:
             return os.fspath(
