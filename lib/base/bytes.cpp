@@ -16,8 +16,15 @@ std::string counted(std::uint64_t n, std::string_view what) {
   return std::to_string(n).append(" ").append(what).append(n == 1 ? "" : "s");
 }
 
+std::string extents_text(std::span<const std::uint64_t> extents) {
+  std::string text;
+  for (const std::uint64_t n : extents) text += (text.empty() ? "" : " x ") + std::to_string(n);
+  return text;
+}
+
 std::string extents_text(std::uint64_t rows, std::uint64_t cols) {
-  return std::to_string(rows) + " x " + std::to_string(cols);
+  const std::uint64_t both[] = {rows, cols};
+  return extents_text(both);
 }
 
 std::string too_short(std::uint64_t n, std::string_view what, std::uint64_t left) {

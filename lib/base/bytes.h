@@ -139,7 +139,8 @@ class ByteReader {
 
 /// "1 byte", "3 bytes".
 std::string counted(std::uint64_t n, std::string_view what);
-/// "3 x 4".
+/// "3 x 4", of any number of them.
+std::string extents_text(std::span<const std::uint64_t> extents);
 std::string extents_text(std::uint64_t rows, std::uint64_t cols);
 /// The message for `n` bytes of `what` of which only `left` are there.
 std::string too_short(std::uint64_t n, std::string_view what, std::uint64_t left);

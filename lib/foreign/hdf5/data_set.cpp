@@ -377,12 +377,4 @@ void DataSet::fail_call(const Session& session, const std::string& wrong) const 
   file_->fail(session, "the data set " + path_ + " " + wrong);
 }
 
-std::string shape_text(const std::vector<std::uint64_t>& extents) {
-  std::string text;
-  for (const std::uint64_t extent : extents) {
-    text += (text.empty() ? "" : " x ") + std::to_string(extent);
-  }
-  return text;
-}
-
 }  // namespace dapple::detail::hdf5

@@ -136,7 +136,4 @@ class DataSet {
   std::optional<std::uint64_t> place_;
 };
 
-/// "1000 x 20".
-std::string shape_text(const std::vector<std::uint64_t>& extents);
-
 }  // namespace dapple::detail::hdf5

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "dapple/array.h"
+#include "lib/base/bytes.h"
 #include "lib/foreign/arrays/chunk_blocks.h"
 #include "lib/foreign/hdf5/describe.h"
 #include "lib/object/copy_rows.h"
@@ -16,7 +17,7 @@ struct DenseState final : DriverState {
   std::unique_ptr<const DataSet> data;
   std::vector<Detail> details(const Store&) const override {
     std::vector<Detail> shown{{"data set", data->path()}};
-    if (!data->chunk().empty()) shown.push_back({"chunks", shape_text(data->chunk())});
+    if (!data->chunk().empty()) shown.push_back({"chunks", extents_text(data->chunk())});
     if (!data->compression().empty()) shown.push_back({"compression", data->compression()});
     return shown;
   }

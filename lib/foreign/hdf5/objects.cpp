@@ -67,7 +67,7 @@ arrays::Vector FileObjects::open_vector(const std::string& path) const {
   data->require_plausible();
   arrays::Vector vector{
       .path = path, .items = items_of(data), .type = data->type(), .boolean = data->is_boolean()};
-  if (!data->chunk().empty()) vector.shown.push_back({"chunks", shape_text(data->chunk())});
+  if (!data->chunk().empty()) vector.shown.push_back({"chunks", extents_text(data->chunk())});
   if (!data->compression().empty()) vector.shown.push_back({"compression", data->compression()});
   return vector;
 }

@@ -52,7 +52,7 @@ ArrayData::ArrayData(std::shared_ptr<const Keys> keys, std::string path, ArrayMe
   std::uint64_t count = 0;
   if (!multiply(down, chunks_across_, count)) {
     throw Error(Errc::unsupported, keys_->shown(path_), std::nullopt,
-                "an array of " + shape_text(metadata_.shape) + " cells has too many chunks");
+                "an array of " + extents_text(metadata_.shape) + " cells has too many chunks");
   }
   const std::size_t size = size_of(type());
   std::vector<std::size_t> steps(metadata_.shape.size());
@@ -141,7 +141,7 @@ std::shared_ptr<const ArrayData::Bytes> ArrayData::load(std::uint64_t i, std::ui
   if (!bytes) return nullptr;
   const std::uint64_t wanted = metadata_.items() * metadata_.type.size;
   if (bytes->size() != wanted) {
-    fail(key, "a chunk of " + shape_text(metadata_.chunk) + " cells takes " +
+    fail(key, "a chunk of " + extents_text(metadata_.chunk) + " cells takes " +
                   counted(wanted, "byte") + ", not " + std::to_string(bytes->size()));
   }
   undo_types(*bytes);

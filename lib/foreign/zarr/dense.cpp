@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "lib/base/bytes.h"
 #include "lib/cells/convert_cells.h"
 #include "lib/foreign/arrays/chunk_blocks.h"
 #include "lib/object/copy_rows.h"
@@ -17,9 +18,9 @@ struct DenseState final : DriverState {
   std::vector<Detail> details(const Store&) const override {
     std::vector<Detail> shown;
     if (!data->path().empty()) shown.push_back({"array", data->path()});
-    shown.push_back({"chunks", shape_text(data->metadata().chunk)});
+    shown.push_back({"chunks", extents_text(data->metadata().chunk)});
     if (data->metadata().shards) {
-      shown.push_back({"shards", shape_text(data->metadata().shards->chunk)});
+      shown.push_back({"shards", extents_text(data->metadata().shards->chunk)});
     }
     if (!data->metadata().codecs.empty()) shown.push_back({"codecs", data->metadata().codecs});
     return shown;

@@ -87,9 +87,9 @@ class Parser {
     }
     std::uint64_t bytes = out_.type.size;
     for (const std::uint64_t extent : chunk) {
-      if (extent == 0) fail(Errc::corrupt, "a chunk of " + shape_text(chunk) + " cells is empty");
+      if (extent == 0) fail(Errc::corrupt, "a chunk of " + extents_text(chunk) + " cells is empty");
       if (!multiply(bytes, extent, bytes) || bytes > kMostChunkBytes) {
-        fail(Errc::unsupported, "a chunk of " + shape_text(chunk) + " cells takes more than " +
+        fail(Errc::unsupported, "a chunk of " + extents_text(chunk) + " cells takes more than " +
                                     std::to_string(kMostChunkBytes) + " bytes");
       }
     }
@@ -98,8 +98,8 @@ class Parser {
     check_chunk(shards.chunk);
     for (std::size_t d = 0; d < shards.chunk.size(); ++d) {
       if (shards.chunk[d] % out_.chunk[d] != 0) {
-        fail(Errc::corrupt, "chunks of " + shape_text(out_.chunk) +
-                                " cells do not divide shards of " + shape_text(shards.chunk));
+        fail(Errc::corrupt, "chunks of " + extents_text(out_.chunk) +
+                                " cells do not divide shards of " + extents_text(shards.chunk));
       }
     }
   }
@@ -338,12 +338,6 @@ std::uint64_t ArrayMetadata::items() const noexcept {
 
 ArrayMetadata parse_array(const Json& json, const std::string& key) {
   return Parser(json, key).parse();
-}
-
-std::string shape_text(const Extents& extents) {
-  std::string out;
-  for (const std::uint64_t n : extents) out += (out.empty() ? "" : " x ") + std::to_string(n);
-  return out;
 }
 
 }  // namespace dapple::detail::zarr

@@ -57,9 +57,6 @@ struct ArrayMetadata {
 /// unsupported, naming the codec, type or grid.
 ArrayMetadata parse_array(const Json& json, const std::string& key);
 
-/// "1000 x 20".
-std::string shape_text(const Extents& extents);
-
 /// Stores a number, true, false, "NaN", "Infinity", "-Infinity" or the bits of a float ("0x7fc0")
 /// as `type`. False when it is none of these, or does not fit.
 bool parse_fill(const Json& fill, ValueType type, std::byte* out);

@@ -24,7 +24,7 @@ arrays::Vector Nodes::open_vector(const std::string& path) const {
                         .items = {data->rows(), size_of(data->type())},
                         .type = data->type(),
                         .boolean = metadata.type.boolean};
-  vector.shown = {{"chunks", shape_text(metadata.chunk)}, {"codecs", metadata.codecs}};
+  vector.shown = {{"chunks", extents_text(metadata.chunk)}, {"codecs", metadata.codecs}};
   if (metadata.type.words) {
     vector.read_words = [data](const arrays::TakeWord& take) { data->read_words(take); };
   } else {

@@ -117,7 +117,7 @@ Slice slice_of(const Extents& shape, const std::vector<std::string>& parts, cons
   }
   if (!fits || whole.empty() || whole.size() > 2) {
     throw Error(Errc::invalid_argument, node.key, std::nullopt,
-                "of an array of " + (rank == 0 ? "no dimensions" : shape_text(shape)) +
+                "of an array of " + (rank == 0 ? "no dimensions" : extents_text(shape)) +
                     " cells one slice of two dimensions is read: '" + first_slice(node.path, rank) +
                     "', say, with a number or ':' for each",
                 "array");
