@@ -57,6 +57,15 @@ Skipped verdict(const Interval& interval, const Entry& entry, ValueType declared
   return none ? Skipped::value_type : Skipped::no;
 }
 
+Skipped verdict(const Interval& interval, const Store& store, std::uint64_t number,
+                const Entry& entry, ValueType declared) {
+  const Skipped skipped = verdict(interval, entry, declared);
+  if (skipped != Skipped::no) return skipped;
+  const BlockStatsTable* const known = store.block_stats();
+  return known != nullptr && rules_out(interval, (*known)[number]) ? Skipped::statistics
+                                                                   : Skipped::no;
+}
+
 bool rules_out(const Interval& interval, const BlockStats& stats) {
   const auto type = stats.type();
   return type && visit_type(*type, [&](auto tag) {

@@ -144,6 +144,9 @@ struct Counter {
 /// Why the stored values of a block, whose columns are declared as `declared`, need no look. Zeros
 /// that it does not store are another matter.
 Skipped verdict(const Interval& interval, const Entry& entry, ValueType declared);
+/// The same, with a look at the statistics of the block, if it has any.
+Skipped verdict(const Interval& interval, const Store& store, std::uint64_t number,
+                const Entry& entry, ValueType declared);
 
 /// Hands the cells of a part of a block to the kernel.
 template <class Kernel>

@@ -215,11 +215,7 @@ Skipped RowSearch::verdict_on(ValueType type, const ColumnMatch& match, std::uin
                               const Entry& entry) const {
   const Interval& interval = match.interval();
   if (entry.kind != BlockKind::dense && interval.holds_for_zero()) return Skipped::no;
-  const Skipped skipped = verdict(interval, entry, type);
-  if (skipped != Skipped::no) return skipped;
-  const BlockStatsTable* const known = store_.block_stats();
-  return known != nullptr && rules_out(interval, (*known)[number]) ? Skipped::statistics
-                                                                   : Skipped::no;
+  return verdict(interval, store_, number, entry, type);
 }
 
 /// Whether all cells of a block match, as far as its statistics tell.
@@ -275,14 +271,13 @@ RowSearch::Truth RowSearch::judge(const Node& node, Range rows) const {
 void RowSearch::require_meant(const Codes& codes, Range rows) const {
   const Interval meaningless(codes.meaningless, false);
   const MeantCheck check{store_.file().name(), frame_.column_info(codes.col), meaningless};
-  const BlockStatsTable* const known = store_.block_stats();
   const ValueType type = store_.schema().type_of(codes.col);
   Band band;
   store_.for_each_block({rows, {codes.col, codes.col + 1}}, {absent_},
                         [&](std::uint64_t number, const Entry& e, const Part& part) {
-                          if (verdict(meaningless, e, type) != Skipped::no) return;
-                          if (known != nullptr && rules_out(meaningless, (*known)[number])) return;
-                          visit_cells(store_, e, part, band, check);
+                          if (verdict(meaningless, store_, number, e, type) == Skipped::no) {
+                            visit_cells(store_, e, part, band, check);
+                          }
                         });
 }
 

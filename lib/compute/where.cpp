@@ -185,19 +185,15 @@ std::vector<BlockVerdict> explain_where(const Matrix& matrix, const Condition& c
   const detail::Store& store = matrix.store();
   const detail::Interval interval(condition, options.nonzero);
   const bool zeros = interval.holds_for_zero();
-  const detail::BlockStatsTable* const known = store.block_stats();
   std::vector<BlockVerdict> verdicts;
   const Region all{{0, matrix.rows()}, {0, matrix.cols()}};
   if (all.empty()) return verdicts;
   store.for_each_block(
       all, {options.absent},
       [&](std::uint64_t number, const detail::Entry& e, const detail::Part&) {
-        Skipped skipped = zeros ? Skipped::no : detail::verdict(interval, e, matrix.value_type());
-        if (skipped == Skipped::no && !zeros && known != nullptr &&
-            detail::rules_out(interval, (*known)[number])) {
-          skipped = Skipped::statistics;
-        }
-        verdicts.push_back({e.pos, skipped});
+        verdicts.push_back(
+            {e.pos, zeros ? Skipped::no
+                          : detail::verdict(interval, store, number, e, matrix.value_type())});
       });
   return verdicts;
 }
