@@ -28,7 +28,13 @@ struct Matching {
 
 class Interval {
  public:
-  Interval(const Condition& condition, bool nonzero) : condition_(condition), nonzero_(nonzero) {
+  Interval(const Condition& condition, bool nonzero) {
+    const Number low = number(condition.low_), below = negated(number(condition.high_));
+    const Bounds bounds{low_integer(low), -low_integer(below), low_double(low), low_double(below)};
+    const auto make = [&]<Value T>(Matching<T>& found) {
+      found = {{}, {}, condition.nan_, nonzero};
+      bounds.put(found);
+    };
     std::apply([&](auto&... match) { (make(match), ...); }, matching_);
   }
 
@@ -39,17 +45,18 @@ class Interval {
   bool holds_for_zero() const noexcept { return of<double>()(0.0); }
 
  private:
-  template <Value T>
-  void make(Matching<T>& found) const {
-    using Limits = std::numeric_limits<T>;
-    found = {Limits::lowest(), Limits::max(), condition_.nan_, nonzero_};
-    if constexpr (std::is_floating_point_v<T>) {
-      found.low = not_below<T>(low_double(condition_.low_));
-      found.high = -not_below<T>(low_double(negated(condition_.high_)));
-    } else {
-      const Int128 low = low_integer(condition_.low_);
-      const Int128 high = -low_integer(negated(condition_.high_));
-      if (low > Limits::max() || high < Limits::min() || low > high) {
+  /// Bounds as integers and as doubles, from which each type gets its own.
+  struct Bounds {
+    Int128 low, high;
+    double low_real, below_real;  // the lowest double, and the negative of the highest
+
+    template <Value T>
+    void put(Matching<T>& found) const {
+      using Limits = std::numeric_limits<T>;
+      if constexpr (std::is_floating_point_v<T>) {
+        found.low = not_below<T>(low_real);
+        found.high = -not_below<T>(below_real);
+      } else if (low > Limits::max() || high < Limits::min() || low > high) {
         found.low = Limits::max();
         found.high = Limits::min();
       } else {
@@ -57,7 +64,7 @@ class Interval {
         found.high = high > Limits::max() ? Limits::max() : static_cast<T>(high);
       }
     }
-  }
+  };
 
   using Bound = Condition::Bound;
   static constexpr Int128 kBeyond = Int128{1} << 100;  // of every integer type
@@ -80,8 +87,7 @@ class Interval {
     }
     return n;
   }
-  static Number negated(const Bound& bound) {
-    Number n = number(bound);
+  static Number negated(Number n) {
     n.whole = -n.whole;
     n.real = -n.real;
     return n;
@@ -97,7 +103,6 @@ class Interval {
   }
 
   /// The lowest integer that is not below the bound (above it, when it is strict).
-  static Int128 low_integer(const Bound& bound) { return low_integer(number(bound)); }
   static Int128 low_integer(const Number& n) {
     if (!n.given) return -kBeyond;
     if (n.integer) return n.whole + (n.strict ? 1 : 0);
@@ -107,7 +112,6 @@ class Interval {
     return static_cast<Int128>(up) + (n.strict && up == n.real ? 1 : 0);
   }
   /// The lowest double likewise; NaN when there is none.
-  static double low_double(const Bound& bound) { return low_double(number(bound)); }
   static double low_double(const Number& n) {
     constexpr double infinity = std::numeric_limits<double>::infinity();
     constexpr double none = std::numeric_limits<double>::quiet_NaN();
@@ -124,8 +128,6 @@ class Interval {
     return low == infinity ? none : std::nextafter(low, infinity);
   }
 
-  const Condition& condition_;
-  bool nonzero_;
   std::tuple<Matching<std::uint8_t>, Matching<std::uint16_t>, Matching<std::uint32_t>,
              Matching<std::uint64_t>, Matching<std::int8_t>, Matching<std::int16_t>,
              Matching<std::int32_t>, Matching<std::int64_t>, Matching<float>, Matching<double>>
