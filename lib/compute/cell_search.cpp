@@ -49,6 +49,17 @@ std::uint64_t count_run(const std::byte* values, std::size_t n, const Matching<T
   return count_vectors<T>(values, n, match);
 }
 
+void Finder::end_entries() {
+  const auto before = [](const StoredCell& a, const StoredCell& b) {
+    return a.row != b.row ? a.row < b.row : a.col < b.col;
+  };
+  if (!std::is_sorted(entries.begin(), entries.end(), before)) {
+    std::sort(entries.begin(), entries.end(), before);
+  }
+  hits.add(type, entries);
+  entries.clear();
+}
+
 Skipped verdict(const Interval& interval, const Entry& entry, ValueType declared) {
   if (entry.kind == BlockKind::empty) return Skipped::empty;
   // Text has no stored type: a block of it may be said to have one that its columns do not have.

@@ -93,16 +93,7 @@ struct Finder {
     if (interval.of<T>()(value)) keep(row, col, value);
   }
   /// After the last `cell` of a block.
-  void end_entries() {
-    const auto before = [](const StoredCell& a, const StoredCell& b) {
-      return a.row != b.row ? a.row < b.row : a.col < b.col;
-    };
-    if (!std::is_sorted(entries.begin(), entries.end(), before)) {
-      std::sort(entries.begin(), entries.end(), before);
-    }
-    hits.add(type, entries);
-    entries.clear();
-  }
+  void end_entries();
 
  private:
   template <Value T>

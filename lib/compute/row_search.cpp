@@ -66,10 +66,15 @@ struct Marker {
   }
   template <Value T>
   void cell(std::uint64_t row, std::uint64_t col, T value) const {
-    if (match.interval().of<T>()(value)) found[row - first] = confirms(row, col, value);
+    if (match.interval().of<T>()(value)) mark(row, col, value);
   }
 
  private:
+  /// Large, and called for few of the cells: no part of the kernels.
+  template <Value T>
+  [[gnu::noinline]] void mark(std::uint64_t row, std::uint64_t col, T value) const {
+    found[row - first] = confirms(row, col, value);
+  }
   template <Value T>
   std::uint8_t confirms(std::uint64_t row, std::uint64_t col, T value) const {
     const ValueType type = store.schema().type_of(col), stored = value_type_of<T>();
