@@ -87,6 +87,9 @@ void give_names(const std::shared_ptr<const Objects>& objects, std::string_view 
   schema.col_names = index_of(tables[1], schema.cols);
 }
 
+namespace {
+
+/// From the attributes of a sparse group.
 void take_shape(const Objects& objects, const std::string& path, Schema& schema) {
   const auto group = objects.find(path);
   auto shape = group->attribute("shape");
@@ -102,6 +105,7 @@ void take_shape(const Objects& objects, const std::string& path, Schema& schema)
   schema.cols = *cols;
 }
 
+/// REQUIRES the shape in the schema.
 std::shared_ptr<Store> open_sparse(std::shared_ptr<ByteSource> file, const Objects& objects,
                                    const std::string& path, bool by_columns, Schema schema,
                                    const Drivers& drivers) {
@@ -123,6 +127,23 @@ std::shared_ptr<Store> open_sparse(std::shared_ptr<ByteSource> file, const Objec
   std::move(values.shown.begin(), values.shown.end(), std::back_inserter(matrix->shown));
   matrix->values = std::move(values.items);
   return make_store(std::move(file), std::move(schema), std::move(matrix), drivers);
+}
+
+}  // namespace
+
+std::shared_ptr<Store> open_group(std::shared_ptr<ByteSource> file,
+                                  const std::shared_ptr<const Objects>& objects,
+                                  const std::string& path, Encoding encoding, Schema schema,
+                                  const GroupDrivers& drivers) {
+  if (encoding == Encoding::table) {
+    return open_table(std::move(file), *objects, path, std::move(schema), drivers.table);
+  }
+  if (encoding != Encoding::cell_ranger) {
+    take_shape(*objects, path, schema);
+    give_names(objects, path, schema);
+  }
+  return open_sparse(std::move(file), *objects, path, encoding != Encoding::csr, std::move(schema),
+                     drivers.sparse);
 }
 
 }  // namespace dapple::detail::arrays

@@ -53,7 +53,14 @@ class Objects {
   virtual Error fault(Errc code, const std::string& path, const std::string& what) const = 0;
 };
 
-enum class Encoding : std::uint8_t { none, csr, csc, table };
+/// What a group is opened as.
+enum class Encoding : std::uint8_t {
+  none,
+  csr,
+  csc,
+  table,
+  cell_ranger,  // of 10x Genomics: csc, with its shape and the names of its columns in arrays
+};
 
 /// What a group says it is, by anndata's attributes, or those of its first versions.
 Encoding encoding_of(const Object& group);
@@ -66,20 +73,24 @@ void drop_encoding(Json& attributes);
 void give_names(const std::shared_ptr<const Objects>& objects, std::string_view path,
                 Schema& schema);
 
-/// Takes the shape of a sparse group from its attributes. Throws corrupt.
-void take_shape(const Objects& objects, const std::string& path, Schema& schema);
-
-/// The sparse matrix in a group: `indptr`, `indices` and `data`. REQUIRES the shape in the schema.
-/// Throws corrupt, unsupported.
-std::shared_ptr<Store> open_sparse(std::shared_ptr<ByteSource> file, const Objects& objects,
-                                   const std::string& path, bool by_columns, Schema schema,
-                                   const Drivers& drivers);
-
-/// The driver of a format's tables.
 void read_table(const Store& store, const Entry& entry, const Part& part, const Target& out);
-constexpr Driver table_driver(std::string_view format) noexcept {
-  return {.format = format, .read = read_table};
-}
+
+/// The drivers of a format's groups.
+struct GroupDrivers {
+  explicit constexpr GroupDrivers(std::string_view format)
+      : sparse(format), table{.format = format, .read = read_table} {}
+
+  Drivers sparse;
+  Driver table;
+};
+
+/// A group as what it is: a table, or the sparse matrix of `indptr`, `indices` and `data`. REQUIRES
+/// an encoding, drivers that outlive the store, and a schema with nothing but attributes; of
+/// `cell_ranger` also with a shape. Throws corrupt, unsupported.
+std::shared_ptr<Store> open_group(std::shared_ptr<ByteSource> file,
+                                  const std::shared_ptr<const Objects>& objects,
+                                  const std::string& path, Encoding encoding, Schema schema,
+                                  const GroupDrivers& drivers);
 
 /// A table: a group of columns, each an array, or a group of arrays for categories and for what may
 /// be missing. Columns that cannot be read are left out, which the store's note tells. Throws

@@ -76,47 +76,32 @@ Error FileObjects::fault(Errc code, const std::string& path, const std::string& 
   return Error(code, opened_->name(), std::nullopt, path + ": " + what);
 }
 
-std::optional<GroupKind> group_kind(const FileObjects& objects, const std::string& path) {
+arrays::Encoding group_encoding(const FileObjects& objects, const std::string& path) {
+  using arrays::Encoding;
   const auto group = objects.find(path);
-  if (!group || group->is_array) return std::nullopt;
-  switch (arrays::encoding_of(*group)) {
-    case arrays::Encoding::csr:
-      return GroupKind::csr;
-    case arrays::Encoding::csc:
-      return GroupKind::csc;
-    case arrays::Encoding::table:
-      return GroupKind::table;
-    case arrays::Encoding::none:
-      break;
-  }
-  if (!group->text("encoding-type").empty()) return std::nullopt;
+  if (!group || group->is_array) return Encoding::none;
+  const Encoding encoding = arrays::encoding_of(*group);
+  if (encoding != Encoding::none) return encoding;
+  if (!group->text("encoding-type").empty()) return Encoding::none;
   for (const char* const member : {"/data", "/indices", "/indptr", "/shape", "/barcodes"}) {
     const auto object = objects.find(path + member);
-    if (!object || !object->is_array) return std::nullopt;
+    if (!object || !object->is_array) return Encoding::none;
   }
-  return GroupKind::cell_ranger;
+  return Encoding::cell_ranger;
 }
 
 std::shared_ptr<Store> open_group(std::shared_ptr<const OpenFile> opened,
                                   std::shared_ptr<ByteSource> file, const std::string& path,
-                                  GroupKind kind) {
-  static constexpr arrays::Drivers kSparse("hdf5");
-  static constexpr Driver kTable = arrays::table_driver("hdf5");
+                                  arrays::Encoding encoding) {
+  static constexpr arrays::GroupDrivers kDrivers("hdf5");
   const auto objects = std::make_shared<const FileObjects>(opened);
   Schema schema;
   schema.attributes = attributes_of(opened, path);
-  if (kind == GroupKind::table) {
-    return arrays::open_table(std::move(file), *objects, path, std::move(schema), kTable);
-  }
-  if (kind == GroupKind::cell_ranger) {
+  if (encoding == arrays::Encoding::cell_ranger) {
     take_stored_shape(*objects, *opened, path, schema);
     name_columns(*objects, path, schema);
-  } else {
-    arrays::take_shape(*objects, path, schema);
-    arrays::give_names(objects, path, schema);
   }
-  return arrays::open_sparse(std::move(file), *objects, path, kind != GroupKind::csr,
-                             std::move(schema), kSparse);
+  return arrays::open_group(std::move(file), objects, path, encoding, std::move(schema), kDrivers);
 }
 
 }  // namespace dapple::detail::hdf5

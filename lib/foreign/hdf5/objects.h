@@ -31,22 +31,14 @@ class FileObjects final : public arrays::Objects {
 std::shared_ptr<Store> open_dense(std::shared_ptr<ByteSource> file,
                                   std::unique_ptr<const DataSet> data);
 
-/// What a group is opened as.
-enum class GroupKind : std::uint8_t {
-  csr,
-  csc,
-  table,
-  cell_ranger,  // of 10x Genomics: csc, with its shape and the names of its columns in data sets
-};
-
-/// What the group at `path` is, by its attributes, or by the data sets of Cell Ranger in it.
-/// Nothing when it is none of these.
-std::optional<GroupKind> group_kind(const FileObjects& objects, const std::string& path);
+/// What the group at `path` is, by its attributes, or by the data sets of Cell Ranger in it. None
+/// for what is no group, too.
+arrays::Encoding group_encoding(const FileObjects& objects, const std::string& path);
 
 /// Indices, values and columns are read when rows are, or used in place. Throws corrupt,
 /// unsupported.
 std::shared_ptr<Store> open_group(std::shared_ptr<const OpenFile> opened,
                                   std::shared_ptr<ByteSource> file, const std::string& path,
-                                  GroupKind kind);
+                                  arrays::Encoding encoding);
 
 }  // namespace dapple::detail::hdf5

@@ -56,10 +56,10 @@ class Listing {
     const Handle object(h5.H5Oopen(root, path, H5P_DEFAULT), h5.H5Oclose);
     if (!object.is_open()) return;
     if (!data_set) {
-      const auto kind = group_kind(*objects_, path);
-      if (!kind) return;
+      const arrays::Encoding encoding = group_encoding(*objects_, path);
+      if (encoding == arrays::Encoding::none) return;
       group_ = std::string(path) + "/";
-      choices_.found.push_back({path, *kind != GroupKind::table});
+      choices_.found.push_back({path, encoding != arrays::Encoding::table});
       return;
     }
     int rank = 0;
@@ -120,7 +120,7 @@ std::string trimmed(std::string path) {
 
 struct Chosen {
   std::string path;
-  std::optional<GroupKind> group;
+  arrays::Encoding group = arrays::Encoding::none;
   std::vector<std::string> all;  // what could be chosen, if that had to be found out
 };
 
@@ -139,8 +139,8 @@ Chosen choose_object(const std::shared_ptr<const OpenFile>& opened, const std::s
   const Handle object = opened->open_object(session, chosen.path);
   if (!object.is_open()) fail_choice(*opened, Listing(session).of(opened), wanted);
   if (session.api().H5Iget_type(object.get()) == H5I_DATASET) return chosen;
-  chosen.group = group_kind(FileObjects(opened), chosen.path);
-  if (!chosen.group) {
+  chosen.group = group_encoding(FileObjects(opened), chosen.path);
+  if (chosen.group == arrays::Encoding::none) {
     throw Error(Errc::unsupported, opened->name(), std::nullopt,
                 chosen.path +
                     " is neither a data set nor a sparse matrix in CSR or CSC form, nor a "
@@ -156,8 +156,8 @@ std::shared_ptr<const Store> open_hdf5(std::shared_ptr<ByteSource> file,
   auto opened = std::make_shared<const OpenFile>(file);
   Chosen chosen = choose_object(opened, options.array);
   std::shared_ptr<Store> store;
-  if (chosen.group) {
-    store = open_group(std::move(opened), std::move(file), chosen.path, *chosen.group);
+  if (chosen.group != arrays::Encoding::none) {
+    store = open_group(std::move(opened), std::move(file), chosen.path, chosen.group);
   } else {
     store = open_dense(std::move(file),
                        std::make_unique<const DataSet>(std::move(opened), chosen.path));

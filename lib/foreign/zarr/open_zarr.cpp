@@ -129,22 +129,16 @@ Slice slice_of(const Extents& shape, const std::vector<std::string>& parts, cons
 
 std::shared_ptr<Store> open_group(std::shared_ptr<ByteSource> file,
                                   const std::shared_ptr<const Nodes>& nodes, const Node& node) {
-  static constexpr arrays::Drivers kSparse("zarr");
-  static constexpr Driver kTable = arrays::table_driver("zarr");
+  static constexpr arrays::GroupDrivers kDrivers("zarr");
   const arrays::Encoding encoding = arrays::encoding_of(object_of(node));
-  Schema schema;
-  schema.attributes = node.for_schema();
-  if (encoding == arrays::Encoding::table) {
-    return arrays::open_table(std::move(file), *nodes, node.path, std::move(schema), kTable);
-  }
   if (encoding == arrays::Encoding::none) {
     throw Error(Errc::unsupported, node.key, std::nullopt,
                 "the group is neither a sparse matrix nor a table of anndata's");
   }
-  arrays::take_shape(*nodes, node.path, schema);
-  arrays::give_names(nodes, node.path, schema);
-  return arrays::open_sparse(std::move(file), *nodes, node.path, encoding == arrays::Encoding::csc,
-                             std::move(schema), kSparse);
+  Schema schema;
+  schema.attributes = node.for_schema();
+  return arrays::open_group(std::move(file), nodes, node.path, encoding, std::move(schema),
+                            kDrivers);
 }
 
 std::shared_ptr<Store> open_node(std::shared_ptr<ByteSource> file,
