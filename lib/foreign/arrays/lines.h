@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "dapple/array.h"
@@ -66,8 +67,9 @@ class Lines {
   void check_unique(Range entries) {
     std::vector<std::uint64_t> order(entries.size());
     for (std::uint64_t i = 0; i < entries.size(); ++i) order[i] = entries.begin + i;
-    std::stable_sort(order.begin(), order.end(),
-                     [this](std::uint64_t a, std::uint64_t b) { return index(a) < index(b); });
+    std::sort(order.begin(), order.end(), [this](std::uint64_t a, std::uint64_t b) {
+      return std::pair(index(a), a) < std::pair(index(b), b);
+    });
     const auto twice = std::adjacent_find(
         order.begin(), order.end(),
         [this](std::uint64_t a, std::uint64_t b) { return index(a) == index(b); });
