@@ -12,19 +12,6 @@ constexpr std::array<char, 3> kDelimiters = {'\t', ';', ','};
 constexpr std::size_t kLines = 16;                     // looked at by the guess,
 constexpr std::size_t kBytes = std::size_t{64} << 10;  // at most this far
 
-/// A line as a delimiter divides it.
-struct Line {
-  std::size_t fields = 1;
-  std::optional<Field> last;  // nothing where a quote is wrong
-};
-Line read_line(const char* p, const char* end, char delimiter) noexcept {
-  Line line{.last = find_field(p, end, delimiter)};
-  for (; line.last && line.last->end != end && *line.last->end == delimiter; ++line.fields) {
-    line.last = find_field(line.last->end + 1, end, delimiter);
-  }
-  return line;
-}
-
 /// What a delimiter makes of the first lines.
 struct DelimiterGuess {
   std::size_t lines = 0;   // whole ones
@@ -59,6 +46,14 @@ DelimiterGuess try_delimiter(const char* p, const char* end, bool cut,
 }
 
 }  // namespace
+
+Line read_line(const char* p, const char* end, char delimiter) noexcept {
+  Line line{.last = find_field(p, end, delimiter)};
+  for (; line.last && line.last->end != end && *line.last->end == delimiter; ++line.fields) {
+    line.last = find_field(line.last->end + 1, end, delimiter);
+  }
+  return line;
+}
 
 char guess_delimiter(std::string_view text, const Dialect& like) noexcept {
   const bool cut = text.size() > kBytes;

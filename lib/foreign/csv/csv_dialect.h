@@ -4,11 +4,19 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "lib/foreign/csv/csv_text.h"
 
 namespace dapple::detail::csv {
+
+/// A line as a delimiter divides it.
+struct Line {
+  std::size_t fields = 1;
+  std::optional<Field> last;  // nothing where a quote is wrong
+};
+Line read_line(const char* p, const char* end, char delimiter) noexcept;
 
 /// Tab, semicolon or comma: the first of them that every one of the first lines has equally
 /// often, else the one that the second line has most often, or the last of them, or the first line

@@ -113,15 +113,11 @@ class Parser {
   /// Where the first `rows` rows end, or the text.
   const char* end_of_rows(std::uint64_t rows) const {
     const char* p = text_;
-    const char delimiter = dialect_.delimiter;
     for (; rows > 0 && p != end_; --rows) {
-      p = dialect_.past_comments(p, end_);
-      std::optional<Field> field = find_field(p, end_, delimiter);
-      while (field && field->end != end_ && *field->end == delimiter) {
-        field = find_field(field->end + 1, end_, delimiter);
-      }
-      if (!field) return end_;  // parsing says what is wrong
-      p = past_line_end(field->end, end_);
+      const std::optional<Field> last =
+          read_line(dialect_.past_comments(p, end_), end_, dialect_.delimiter).last;
+      if (!last) return end_;  // parsing says what is wrong
+      p = past_line_end(last->end, end_);
     }
     return p;
   }
