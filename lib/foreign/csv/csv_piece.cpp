@@ -168,9 +168,7 @@ void PieceScanner::take_column(std::size_t c, std::size_t rows) {
 }
 
 Place PieceScanner::place(const char* p, std::size_t col) const {
-  const bool labelled = !in_.columns.empty();
-  return {in_.file, offset(p), line(), col,
-          labelled ? std::string_view(in_.columns[col].label) : std::string_view()};
+  return {in_.file, offset(p), line(), col, label_of(in_.columns, col)};
 }
 
 /// Says what is wrong with a row.

@@ -105,6 +105,11 @@ struct ScanInput {
   std::size_t cols() const noexcept { return given.size(); }
 };
 
+/// The label of a column; none where columns have none.
+inline std::string_view label_of(const std::vector<Column>& columns, std::size_t col) noexcept {
+  return columns.empty() ? std::string_view() : columns[col].label;
+}
+
 class Tiles;
 
 /// Scans rows from `p`, which is line `line`: those of the first megabyte, or all of them. Throws

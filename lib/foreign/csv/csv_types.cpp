@@ -60,8 +60,7 @@ void require_exact_integers(std::optional<ValueType> given, const Rows& rows, st
   if (rounds) {
     ways_out += (alone ? "the type " : ", the type ") + shown(*key + "=f64") + " rounds it";
   }
-  const std::string_view label = columns.empty() ? std::string_view() : columns[col].label;
-  fail_at(Errc::type_mismatch, {file, at.offset, at.line, col, label},
+  fail_at(Errc::type_mismatch, {file, at.offset, at.line, col, label_of(columns, col)},
           shown(at.text) +
               (alone ? " is not exact as f64, and neither i64 nor u64 holds all of the column"
                      : " is not exact as f64, the type of the other columns") +
@@ -137,9 +136,8 @@ void require_numbers(const Rows& rows, const ScanInput& input) {
     return found;
   };
   const auto place = [&](const auto& found) {
-    const bool labelled = !input.columns.empty();
-    return Place{input.file, found->second.offset, found->second.line, found->first,
-                 labelled ? std::string_view(input.columns[found->first].label) : ""};
+    const auto& [col, at] = *found;
+    return Place{input.file, at.offset, at.line, col, label_of(input.columns, col)};
   };
   const auto misfit =
       first(rows.seen.misfits, [&](std::size_t c) { return !rows.meanings[c].has_value(); });
@@ -201,10 +199,8 @@ std::string note_of_rounding(const Rows& rows, const Schema& schema,
       ++others;
       continue;
     }
-    const bool labelled = schema.kind == ObjectKind::frame;
-    const std::string_view label = labelled ? schema.columns[col].label : std::string_view();
-    note = place_text({file, at.offset, at.line, col, label}) + ": " + shown(at.text) +
-           " is rounded to " + std::string(name(schema.type_of(col))) +
+    note = place_text({file, at.offset, at.line, col, label_of(schema.columns, col)}) + ": " +
+           shown(at.text) + " is rounded to " + std::string(name(schema.type_of(col))) +
            ", because the column has " +
            ((rows.seen.flags[col] & flag::fraction) != 0
                 ? "numbers that are no integers, such as 0.5 or -0"
