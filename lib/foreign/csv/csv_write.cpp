@@ -16,9 +16,6 @@ namespace dapple::detail::csv {
 
 namespace {
 
-/// Cells that one thread turns into text before it is written.
-constexpr std::uint64_t kCellsAtOnce = std::uint64_t{64} << 10;
-
 /// True for what starts like a mark of UTF-8, UTF-16 or UTF-32.
 bool starts_like_a_mark(std::string_view text) noexcept {
   using namespace std::string_view_literals;
@@ -123,19 +120,16 @@ void append_described(const Column& column, const std::byte* cell, const Style& 
   out += style.delimiter;
 }
 
-/// Writes the cells of a region, packed row after row in `cells`, in text of about kCellsAtOnce
-/// cells per thread.
+/// Writes the cells of a region, packed row after row in `cells`.
 void write_cells(const Source& source, const Region& region, const std::byte* cells,
                  const Style& style, ByteSink& sink) {
   const std::vector<TypeRun> runs = type_runs(source.schema(), region.cols);
   const std::uint64_t row_bytes = source.packed_row(region.cols);
   const bool line_ends = region.cols.end == source.cols();
-  const std::uint64_t rows_at_once = std::max<std::uint64_t>(1, kCellsAtOnce / region.cols.size());
-  const std::uint64_t parts = (region.rows.size() + rows_at_once - 1) / rows_at_once;
-  ParallelText(source.threads(), sink).write(parts, [&](std::uint64_t i, std::string& text) {
-    const std::uint64_t end = std::min(region.rows.size(), (i + 1) * rows_at_once);
-    const std::byte* p = cells + i * rows_at_once * row_bytes;
-    for (std::uint64_t r = i * rows_at_once; r < end; ++r) {
+  ParallelText texts(source.threads(), sink);
+  texts.write(region.rows.size(), region.cols.size(), [&](Range rows, std::string& text) {
+    const std::byte* p = cells + rows.begin * row_bytes;
+    for (std::uint64_t r = rows.begin; r < rows.end; ++r) {
       for (const TypeRun& run : runs) {
         if (run.column != nullptr) {
           const std::size_t begin = text.size();

@@ -18,9 +18,6 @@ namespace {
 /// Columns of a frame are read together as far as they fit this.
 constexpr std::uint64_t kColumnBytes = std::uint64_t{32} << 20;
 
-/// Cells that one worker writes as text at a time: one of a byte can take 40 as text.
-constexpr std::uint64_t kTextCells = std::uint64_t{64} << 10;
-
 ElementType element_of(ValueType type) { return *find_element(&ElementInfo::name, name(type)); }
 
 /// One array of the output: where its cells come from is the caller's business.
@@ -100,11 +97,8 @@ class TextOutput {
 
   void begin(const Array& array) { sink_.write(std::string_view(array.empty() ? "empty(" : "[")); }
   void cells(const Array& array, const Run& run) {
-    const std::uint64_t parts = (run.count + kTextCells - 1) / kTextCells;
-    texts_.write(parts, [&](std::uint64_t i, std::string& text) {
-      const std::uint64_t first = i * kTextCells;
-      write_part(array, run, {first, std::min(first + kTextCells, run.count)}, text);
-    });
+    texts_.write(run.count, 1,
+                 [&](Range part, std::string& text) { write_part(array, run, part, text); });
   }
   void end(const Array& array) {
     sink_.write(array.empty() ? text(element_of(array.type), array.dims) + ")\n"

@@ -19,8 +19,6 @@ namespace dapple::detail::mtx {
 
 namespace {
 
-/// Values that one thread turns into text before it is written.
-constexpr std::uint64_t kValuesAtOnce = std::uint64_t{64} << 10;
 constexpr std::uint64_t kBandBytes = std::uint64_t{32} << 20;
 constexpr std::uint64_t kMostSigned = std::numeric_limits<std::int64_t>::max();
 
@@ -83,20 +81,16 @@ void write_coordinate(const Source& source, ValueType type, bool short_floats, B
 
   ParallelText texts(source.threads(), sink);
   std::vector<StoredCell> cells;
-  const std::uint64_t most = kValuesAtOnce * texts.at_once();
   const auto flush = [&] {
-    const std::uint64_t parts = (cells.size() + kValuesAtOnce - 1) / kValuesAtOnce;
-    texts.write(parts, [&](std::uint64_t i, std::string& text) {
-      const std::span<const StoredCell> rest = std::span(cells).subspan(i * kValuesAtOnce);
-      append_entries(rest.first(std::min<std::size_t>(rest.size(), kValuesAtOnce)), type,
-                     short_floats, text);
+    texts.write(cells.size(), 1, [&](Range some, std::string& text) {
+      append_entries(std::span(cells).subspan(some.begin, some.size()), type, short_floats, text);
     });
     if (!cells.empty()) source.progress(cells.back().row);
     cells.clear();
   };
   source.entries(all, [&](const StoredCell& cell) {
     cells.push_back(cell);
-    if (cells.size() == most) flush();
+    if (cells.size() == texts.values_at_once()) flush();
   });
   flush();
   source.progress(source.rows());
@@ -144,9 +138,10 @@ class Columns {
   }
 
  private:
-  /// A column's part of a band holds at most kValuesAtOnce values.
+  /// A column's part of a band holds at most the values of one text.
   static std::uint64_t band_bytes(std::uint64_t row_bytes) noexcept {
-    return row_bytes > kBandBytes / kValuesAtOnce ? kBandBytes : row_bytes * kValuesAtOnce;
+    constexpr std::uint64_t kValues = ParallelText::kValues;
+    return row_bytes > kBandBytes / kValues ? kBandBytes : row_bytes * kValues;
   }
 
   void note_wide(std::span<const std::byte> values) {
@@ -174,16 +169,11 @@ void write_array(const Source& source, ValueType type, bool short_floats, ByteSi
   if (bytes == 0) return;
   ParallelText texts(source.threads(), sink);
   const std::uint64_t values = source.rows() * source.cols();
-  const std::uint64_t parts_at_once = std::max<std::uint64_t>(
-      1, kValuesAtOnce / std::max<std::uint64_t>(1, values / columns.parts()));
-  texts.write((columns.parts() + parts_at_once - 1) / parts_at_once,
-              [&](std::uint64_t i, std::string& text) {
-                const std::uint64_t begin = i * parts_at_once;
-                const std::uint64_t end = std::min(columns.parts(), begin + parts_at_once);
-                for (std::uint64_t part = begin; part < end; ++part) {
-                  columns.append_part(part, short_floats, text);
-                }
-              });
+  texts.write(columns.parts(), values / columns.parts(), [&](Range some, std::string& text) {
+    for (std::uint64_t part = some.begin; part < some.end; ++part) {
+      columns.append_part(part, short_floats, text);
+    }
+  });
 }
 
 /// Whether lines of row, column and value are fewer bytes than a line for every cell.

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "dapple/region.h"
 #include "lib/base/parallel.h"
 #include "lib/io/byte_sink.h"
 
@@ -35,17 +36,23 @@ class ParallelText {
   ParallelText(unsigned threads, ByteSink& sink)
       : threads_(threads), sink_(sink), texts_(worker_limit(threads)) {}
 
-  /// How many are made at once.
-  std::uint64_t at_once() const noexcept { return texts_.size(); }
+  /// Values that one thread turns into text before it is written: one can take 40 bytes.
+  static constexpr std::uint64_t kValues = std::uint64_t{64} << 10;
+  /// The same of all threads.
+  std::uint64_t values_at_once() const noexcept { return kValues * texts_.size(); }
 
-  /// `make(i, text)` appends part `i` of `n` to `text`, which is empty.
+  /// `make(range, text)` appends some of `n` items, each of `values`, to `text`, which is empty.
   template <class F>
-  void write(std::uint64_t n, const F& make) {
-    for (std::uint64_t first = 0; first < n; first += texts_.size()) {
-      const std::uint64_t count = std::min<std::uint64_t>(n - first, texts_.size());
+  void write(std::uint64_t n, std::uint64_t values, const F& make) {
+    const std::uint64_t each =
+        std::max<std::uint64_t>(1, kValues / std::max(values, std::uint64_t{1}));
+    const std::uint64_t parts = (n + each - 1) / each;
+    for (std::uint64_t first = 0; first < parts; first += texts_.size()) {
+      const std::uint64_t count = std::min<std::uint64_t>(parts - first, texts_.size());
       parallel_for(count, threads_, [&](std::uint64_t i) {
+        const std::uint64_t begin = (first + i) * each;
         texts_[i].clear();
-        make(first + i, texts_[i]);
+        make(Range{begin, std::min(begin + each, n)}, texts_[i]);
       });
       for (std::uint64_t i = 0; i < count; ++i) sink_.write(std::string_view(texts_[i]));
     }
