@@ -191,26 +191,28 @@ class ByteSource {
   bool guarded_, outgrows_memory_ = false;
 };
 
+/// What `watched_guarded` does last; apart, because there are many of that.
+template <class Reading>
+[[gnu::noinline]] void require_intact(const ByteSource& source, const Reading& reading) {
+  if (!source.is_intact()) source.fail_changed(reading());
+}
 /// Implements `watched` below for a guarded source.
 template <class F, class Reading>
 [[gnu::noinline]] auto watched_guarded(const ByteSource& source, const F& f,
                                        const Reading& reading) {
   source.prepare_thread();
-  const auto check = [&] {
-    if (!source.is_intact()) source.fail_changed(reading());
-  };
   try {
     if constexpr (std::is_void_v<decltype(f())>) {
       f();
-      check();
+      require_intact(source, reading);
     } else {
       auto result = f();
-      check();
+      require_intact(source, reading);
       return result;
     }
   } catch (const Error& error) {
     const bool blames_file = error.code() == Errc::io && error.file() == source.name();
-    if (!blames_file) check();
+    if (!blames_file) require_intact(source, reading);
     throw;
   }
 }
@@ -222,7 +224,8 @@ auto watched(const ByteSource& source, const F& f, const Reading& reading) {
 }
 template <class F>
 auto watched(const ByteSource& source, const F& f) {
-  return watched(source, f, [] { return std::string("it"); });
+  std::string (*const reading)() = [] { return std::string("it"); };
+  return watched(source, f, reading);
 }
 
 /// FILE.dpx is the sidecar index of FILE, and starts with this magic.

@@ -223,7 +223,7 @@ class Store {
   /// io whatever `f` returned or threw, naming `block` if there is one.
   template <class F>
   auto watched(const F& f, const Entry* block = nullptr) const {
-    return detail::watched(*blocks_, f, [block] { return reading(block); });
+    return detail::watched(*blocks_, f, Reading{block});
   }
   /// Runs f(number, entry) for these blocks, one after the other, and checks that the file is
   /// intact once for many small ones: a check costs as much as reading a block of some kilobytes.
@@ -299,6 +299,10 @@ class Store {
   void fill_nan(const Target& out, const Region& region) const;
   void entries_of_dense(const Entry& entry, const Part& part, CellRun& take) const;
   static std::string reading(const Entry* block);
+  struct Reading {
+    const Entry* block;
+    std::string operator()() const { return reading(block); }
+  };
 
   std::shared_ptr<ByteSource> file_;
   Schema schema_;
