@@ -104,33 +104,47 @@ class CellGather {
   Array<std::byte> values_;
 };
 
-/// Calls f(gather, chunk, first) for pieces of the list, so large that a report between them is no
-/// burden.
-template <class T, class F>
-void for_each_chunk(const Store& store, std::span<const T> list, Range cols, ValueType type,
-                    const GatherOptions& options, const F& f) {
+/// Puts the cells of each item of a list of rows, in these columns, or of cells to target_of(k).
+template <class T, class TargetOf>
+void gather_each(const Store& store, std::span<const T> list, Range cols, ValueType type,
+                 const GatherOptions& options, const TargetOf& target_of) {
+  const bool has_gaps = !store.index().grid();
+  if (has_gaps && options.absent == Absent::nan) {  // which only a read fills in
+    for (std::size_t k = 0; k < list.size(); ++k) {
+      report(options, 0, k, list.size());
+      store.read(cells_of(list[k], cols), target_of(k), {options.absent, 1});
+    }
+    return;
+  }
   std::vector<std::unique_ptr<CellGather>> workers;
   while (workers.size() < worker_limit(options.threads)) {
     workers.push_back(std::make_unique<CellGather>(store, cols, type, options.absent));
   }
+  // Pieces of the list so large that a report between them is no burden.
   const std::uint64_t at_once =
       found_at_once(store, workers[0]->finder(), list, cols.size(), options.threads);
   const std::uint64_t chunks = list.size() / at_once + (list.size() % at_once != 0 ? 1 : 0);
+  const std::size_t size = size_of(type);
   parallel_for(chunks, options.threads, [&](std::uint64_t i, unsigned worker) {
     const std::size_t first = i * at_once;
     report(options, worker, first, list.size());
     const auto chunk = list.subspan(first, std::min<std::size_t>(at_once, list.size() - first));
+    CellGather& gather = *workers[worker];
+    RowFinder& finder = gather.finder();
     store.watched([&] {
-      const RowFinder::Hold hold(workers[worker]->finder());
-      workers[worker]->finder().find(chunk);
-      f(*workers[worker], chunk, first);
+      const RowFinder::Hold hold(finder);
+      finder.find(chunk);
+      for (std::size_t k = 0; k < chunk.size(); ++k) {
+        const std::size_t at = finder.at(k);
+        finder.use(at);
+        const Target to = target_of(first + at);
+        if (has_gaps) std::memset(to.data, 0, cells_of(chunk[at], cols).cols.size() * size);
+        for (const RowPart& part : finder.parts(at)) {
+          gather.put(part, {to.cell(0, part.first), type, 0, size});
+        }
+      }
     });
   });
-}
-
-/// True when absent cells are to be filled in, which only a read does.
-bool fills_absent(const Store& store, Absent absent) {
-  return absent == Absent::nan && !store.index().grid();
 }
 
 }  // namespace
@@ -154,27 +168,9 @@ void gather_rows_to(const BlockedObject& object, std::span<const std::uint64_t> 
   const std::size_t value = size_of(type);
   require_apart(store, rows.data(), rows.size_bytes(), out, size * value);
   const Target target{static_cast<std::byte*>(out), type, stride * value, value};
-  if (fills_absent(store, options.absent)) {
-    for (std::size_t k = 0; k < rows.size(); ++k) {
-      report(options, 0, k, rows.size());
-      Target row = target;
-      row.data = target.cell(k, 0);
-      store.read({{rows[k], rows[k] + 1}, cols}, row, {options.absent, 1});
-    }
-    return;
-  }
-  const bool has_gaps = !store.index().grid();
-  for_each_chunk(store, rows, cols, type, options,
-                 [&](CellGather& gather, std::span<const std::uint64_t> chunk, std::size_t first) {
-                   for (std::size_t k = 0; k < chunk.size(); ++k) {
-                     const std::size_t i = gather.finder().at(k);
-                     gather.finder().use(i);
-                     if (has_gaps) std::memset(target.cell(first + i, 0), 0, cols.size() * value);
-                     for (const RowPart& part : gather.finder().parts(i)) {
-                       gather.put(part, {target.cell(first + i, part.first), type, 0, value});
-                     }
-                   }
-                 });
+  gather_each(store, rows, cols, type, options, [&](std::size_t k) {
+    return Target{target.cell(k, 0), type, target.row_step, value};
+  });
 }
 
 void gather_cells_to(const BlockedObject& object, std::span<const CellPos> cells, void* out,
@@ -188,28 +184,9 @@ void gather_cells_to(const BlockedObject& object, std::span<const CellPos> cells
   require_room(store, size, cells.size());
   require_apart(store, cells.data(), cells.size_bytes(), out, cells.size() * size_of(type));
   const std::size_t value = size_of(type);
-  const auto target = [&](std::size_t k) {
+  gather_each(store, cells, {0, 0}, type, options, [&](std::size_t k) {
     return Target{static_cast<std::byte*>(out) + k * value, type, value, value};
-  };
-  if (fills_absent(store, options.absent)) {
-    for (std::size_t k = 0; k < cells.size(); ++k) {
-      report(options, 0, k, cells.size());
-      const CellPos& cell = cells[k];
-      store.read({{cell.row, cell.row + 1}, {cell.col, cell.col + 1}}, target(k),
-                 {options.absent, 1});
-    }
-    return;
-  }
-  for_each_chunk(store, cells, {0, 0}, type, options,
-                 [&](CellGather& gather, std::span<const CellPos> chunk, std::size_t first) {
-                   for (std::size_t k = 0; k < chunk.size(); ++k) {
-                     const std::size_t i = gather.finder().at(k);
-                     gather.finder().use(i);
-                     const auto parts = gather.finder().parts(i);
-                     if (parts.empty()) std::memset(target(first + i).data, 0, value);
-                     for (const RowPart& part : parts) gather.put(part, target(first + i));
-                   }
-                 });
+  });
 }
 
 }  // namespace dapple::detail

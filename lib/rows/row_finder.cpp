@@ -63,45 +63,44 @@ std::uint64_t RowFinder::parts_per_row() const noexcept {
   return 1;
 }
 
-/// A part of a row of the object, in a block whose first cell this is.
-void RowFinder::add(std::uint64_t number, BlockPos first, Range cols, std::uint64_t row) {
+/// Columns of a row of the object, in a block whose first cell this is.
+void RowFinder::add(std::uint64_t number, BlockPos first, const Region& row, Range cols) {
   numbers_.push_back(number);
   // A block has fewer than 2^32 rows and columns.
   const auto in_block = [](std::uint64_t n) { return static_cast<std::uint32_t>(n); };
-  parts_.push_back({nullptr, nullptr, cols.begin - cols_.begin, 0, 0, in_block(row - first.rx),
-                    in_block(cols.begin - first.cx), in_block(cols.end - first.cx), 0, 0, 0});
+  parts_.push_back({nullptr, nullptr, cols.begin - row.cols.begin, 0, 0,
+                    in_block(row.rows.begin - first.rx), in_block(cols.begin - first.cx),
+                    in_block(cols.end - first.cx), 0, 0, 0});
 }
 
-/// Of blocks far away, all are fetched at once: they are used one after the other.
-template <class T, class RegionOf>
-void RowFinder::ask_for_blocks(std::span<const T> list, const RegionOf& region_of) const {
-  if (!store_.blocks().fetches()) return;
-  std::vector<Region> regions;
-  for (const T& one : list) regions.push_back(region_of(one));
-  for (std::size_t asked = 0; asked < regions.size();) {
-    asked += store_.ask_for_some(std::span(regions).subspan(asked));
+template <class T>
+void RowFinder::find(std::span<const T> list) {
+  if (store_.blocks().fetches()) {  // all at once: they are used one after the other
+    std::vector<Region> regions;
+    for (const T& one : list) regions.push_back(cells_of(one, cols_));
+    for (std::size_t asked = 0; asked < regions.size();) {
+      asked += store_.ask_for_some(std::span(regions).subspan(asked));
+    }
   }
-}
-
-void RowFinder::find(std::span<const std::uint64_t> rows) {
-  ask_for_blocks(rows, [&](std::uint64_t row) { return Region{{row, row + 1}, cols_}; });
   parts_.clear();
   numbers_.clear();
   begin_.assign(1, 0);
   const auto& grid = store_.index().grid();
-  for (const std::uint64_t row : rows) {
+  for (const T& one : list) {
+    const Region row = cells_of(one, cols_);
     if (grid) {
-      const std::uint64_t i = row / grid->tile.rows;
-      for (std::uint64_t col = cols_.begin; col < cols_.end;) {
+      const std::uint64_t i = row.rows.begin / grid->tile.rows;
+      for (std::uint64_t col = row.cols.begin; col < row.cols.end;) {
         const std::uint64_t j = col / grid->tile.cols, left = j * grid->tile.cols;
-        const std::uint64_t end = left + std::min<std::uint64_t>(cols_.end - left, grid->tile.cols);
-        add(i * grid->cols + j, {i * grid->tile.rows, left}, {col, end}, row);
+        const std::uint64_t end =
+            left + std::min<std::uint64_t>(row.cols.end - left, grid->tile.cols);
+        add(i * grid->cols + j, {i * grid->tile.rows, left}, row, {col, end});
         col = end;
       }
     } else {
-      store_.for_each_block({{row, row + 1}, cols_}, {absent_, 1},
+      store_.for_each_block(row, {absent_, 1},
                             [&](std::uint64_t number, const Entry& entry, const Part&) {
-                              add(number, entry.pos, intersect(entry.cells().cols, cols_), row);
+                              add(number, entry.pos, row, intersect(entry.cells().cols, row.cols));
                             });
       const auto begin = parts_.begin() + static_cast<std::ptrdiff_t>(begin_.back());
       if (!std::is_sorted(begin, parts_.end(),
@@ -114,29 +113,8 @@ void RowFinder::find(std::span<const std::uint64_t> rows) {
   resolve();
 }
 
-void RowFinder::find(std::span<const CellPos> cells) {
-  ask_for_blocks(cells, [](const CellPos& cell) {
-    return Region{{cell.row, cell.row + 1}, {cell.col, cell.col + 1}};
-  });
-  parts_.clear();
-  numbers_.clear();
-  begin_.assign(1, 0);
-  const auto& grid = store_.index().grid();
-  for (const CellPos& cell : cells) {
-    const Range col{cell.col, cell.col + 1};
-    if (grid) {
-      const std::uint64_t i = cell.row / grid->tile.rows, j = cell.col / grid->tile.cols;
-      add(i * grid->cols + j, {i * grid->tile.rows, j * grid->tile.cols}, col, cell.row);
-    } else {
-      store_.for_each_block({{cell.row, cell.row + 1}, col}, {absent_, 1},
-                            [&](std::uint64_t number, const Entry& entry, const Part&) {
-                              add(number, entry.pos, col, cell.row);
-                            });
-    }
-    begin_.push_back(parts_.size());
-  }
-  resolve();
-}
+template void RowFinder::find(std::span<const std::uint64_t>);
+template void RowFinder::find(std::span<const CellPos>);
 
 /// Parts of a row in ascending order of columns: blocks that begin further up may come first.
 void RowFinder::sort_from(std::size_t begin) {

@@ -33,6 +33,12 @@ struct RowPart {
   Range rows() const noexcept { return {row, std::uint64_t{row} + 1}; }
 };
 
+/// What is wanted of a row, or a single cell.
+inline Region cells_of(std::uint64_t row, Range cols) noexcept { return {{row, row + 1}, cols}; }
+inline Region cells_of(const CellPos& cell, Range) noexcept {
+  return {{cell.row, cell.row + 1}, {cell.col, cell.col + 1}};
+}
+
 /// For one worker.
 class RowFinder {
  public:
@@ -55,11 +61,10 @@ class RowFinder {
   /// How many parts a row has, where blocks form a grid; otherwise a guess.
   std::uint64_t parts_per_row() const noexcept;
 
-  /// Finds the parts of these rows, in ascending order of columns, valid while a Hold lasts. Throws
-  /// absent, corrupt, io.
-  void find(std::span<const std::uint64_t> rows);
-  /// The same for single cells: one part each, or none where it is absent.
-  void find(std::span<const CellPos> cells);
+  /// Finds the parts of these rows, in ascending order of columns, valid while a Hold lasts; or of
+  /// single cells: one part each, or none where it is absent. Throws absent, corrupt, io.
+  template <class T>
+  void find(std::span<const T> list);
 
   /// Where rows or cells have to be decoded, they are used in the order of the file, or against it,
   /// because neighbours are decoded together. The k-th to be used is number `at(k)`.
@@ -81,9 +86,7 @@ class RowFinder {
   void append(const RowPart& part, RowReader<Col>& reader, Col first, RowSink<Col>& out) const;
 
  private:
-  template <class T, class RegionOf>
-  void ask_for_blocks(std::span<const T> list, const RegionOf& region_of) const;
-  void add(std::uint64_t number, BlockPos first, Range cols, std::uint64_t row);
+  void add(std::uint64_t number, BlockPos first, const Region& row, Range cols);
   void sort_from(std::size_t begin);
   void resolve();
   void load_missing();
