@@ -89,25 +89,22 @@ namespace {
 template <class Col>
 class InPlace {
  public:
-  InPlace(const Store& store, RowStream& stream, std::uint64_t rows, const CsrOut<Col>& out)
-      : store_(store), stream_(stream), out_(out), size_(size_of(out.type)) {
+  InPlace(RowStream& stream, std::uint64_t rows, const CsrOut<Col>& out)
+      : stream_(stream), out_(out), size_(size_of(out.type)) {
     out_.row_ptr.reset(rows + 1);
     out_.col_idx.reset(*stream.stored());
     values_ = out_.resize_values(0, *stream.stored());
   }
 
   void run(unsigned threads) {
-    std::vector<RowBand> bands(worker_limit(threads));
-    std::vector<std::unique_ptr<RowReader<Col>>> readers;
-    for (std::size_t i = 0; i < bands.size(); ++i) {
-      readers.push_back(std::make_unique<RowReader<Col>>(store_, out_.type));
-    }
+    auto slots = stream_.slots<Col>(threads);
     parallel_stream(
-        threads, [&](unsigned worker) { return stream_.next(bands[worker]); },
+        threads, [&](unsigned worker) { return stream_.next(slots[worker].band); },
         [&](unsigned worker, Turn& turn) {
-          const RowBand& band = bands[worker];
+          const RowBand& band = slots[worker].band;
           RowSink<Col> sink{out_.col_idx.data(), values_, band.stored_before()};
-          stream_.decode(band, *readers[worker], sink, out_.row_ptr.data() + band.rows().begin + 1);
+          stream_.decode(band, slots[worker].reader, sink,
+                         out_.row_ptr.data() + band.rows().begin + 1);
           const Band done{band.rows(), band.stored_before(), sink.size};
           turn.take([&] { close_gap(done); });
         });
@@ -137,7 +134,6 @@ class InPlace {
     row_ = band.rows.end + 1;
   }
 
-  const Store& store_;
   RowStream& stream_;
   const CsrOut<Col>& out_;
   const std::size_t size_;  // of a value
@@ -155,7 +151,7 @@ void collect_csr(const Store& store, const Region& region, const ReadOptions& op
   const std::uint64_t rows = region.rows.size();
   if (rows == std::numeric_limits<std::uint64_t>::max()) throw std::bad_alloc();
   RowStream stream(store, region, out.type, options.absent);
-  if (stream.stored()) return InPlace<Col>(store, stream, rows, out).run(options.threads);
+  if (stream.stored()) return InPlace<Col>(stream, rows, out).run(options.threads);
   CsrCollector<Col> collector(rows, stream.expected(), out);
   stream.for_each<Col>(options.threads, [&](BandArrays<Col>& band, unsigned, Turn& turn) {
     turn.take([&] {

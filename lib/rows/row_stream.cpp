@@ -264,24 +264,24 @@ void RowStream::decode(const RowBand& band, RowReader<Col>& reader, BandArrays<C
 }
 
 template <class Col>
+std::vector<BandSlot<Col>> RowStream::slots(unsigned threads) const {
+  std::vector<BandSlot<Col>> slots;
+  while (slots.size() < worker_limit(threads)) {
+    slots.push_back({RowReader<Col>(store_, type_)});
+    slots.back().reader.keep_only(keep_);
+  }
+  return slots;
+}
+
+template <class Col>
 void RowStream::for_each(
     unsigned threads,
     const std::function<void(BandArrays<Col>&, unsigned worker, Turn& turn)>& take) {
-  struct Worker {
-    RowBand band;
-    RowReader<Col> reader;
-    BandArrays<Col> arrays;
-  };
-  std::vector<std::unique_ptr<Worker>> workers;
-  while (workers.size() < worker_limit(threads)) {
-    workers.push_back(std::make_unique<Worker>(
-        Worker{RowBand(), RowReader<Col>(store_, type_), BandArrays<Col>()}));
-    workers.back()->reader.keep_only(keep_);
-  }
+  auto workers = slots<Col>(threads);
   parallel_stream(
-      threads, [&](unsigned worker) { return next(workers[worker]->band); },
+      threads, [&](unsigned worker) { return next(workers[worker].band); },
       [&](unsigned worker, Turn& turn) {
-        Worker& mine = *workers[worker];
+        BandSlot<Col>& mine = workers[worker];
         decode(mine.band, mine.reader, mine.arrays);
         take(mine.arrays, worker, turn);
       });
@@ -291,6 +291,7 @@ void RowStream::for_each(
   template void RowStream::decode(const RowBand&, RowReader<Col>&, RowSink<Col>&, std::uint64_t*) \
       const;                                                                                      \
   template void RowStream::decode(const RowBand&, RowReader<Col>&, BandArrays<Col>&) const;       \
+  template std::vector<BandSlot<Col>> RowStream::slots(unsigned) const;                           \
   template void RowStream::for_each(                                                              \
       unsigned, const std::function<void(BandArrays<Col>&, unsigned, Turn&)>&);
 DAPPLE_INSTANTIATE(std::uint32_t)

@@ -46,6 +46,14 @@ class RowBand {
   std::vector<Part> parts_;  // by column
 };
 
+/// What a worker that decodes bands needs.
+template <class Col>
+struct BandSlot {
+  RowReader<Col> reader;
+  RowBand band{};
+  BandArrays<Col> arrays{};
+};
+
 /// Used by one thread, but for `decode`.
 class RowStream {
  public:
@@ -63,7 +71,7 @@ class RowStream {
   /// parts of blocks are wanted.
   std::uint64_t expected() const noexcept;
 
-  /// See RowReader; for `for_each`.
+  /// See RowReader; for `slots` and `for_each`.
   void keep_only(std::span<const std::uint8_t> columns) noexcept { keep_ = columns; }
 
   /// Finds the next band; false at the end.
@@ -78,6 +86,10 @@ class RowStream {
   /// The same, in arrays that are made large enough.
   template <class Col>
   void decode(const RowBand& band, RowReader<Col>& reader, BandArrays<Col>& out) const;
+
+  /// One for each of at most `threads` workers.
+  template <class Col>
+  std::vector<BandSlot<Col>> slots(unsigned threads) const;
 
   /// Calls take(arrays, worker, turn) for every band, decoded by at most `threads` workers; turns
   /// come in the order of rows. Of several errors, throws that of the first band.

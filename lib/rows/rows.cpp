@@ -13,17 +13,11 @@ namespace detail {
 
 template <class Col>
 struct BandReader<Col>::Impl {
-  struct Slot {
-    RowBand band;
-    RowReader<Col> reader;
-    BandArrays<Col> arrays;
-  };
-
   std::shared_ptr<const Store> store;
   std::uint64_t rows;
   unsigned threads;
   RowStream stream;
-  std::vector<std::unique_ptr<Slot>> slots;  // one per thread
+  std::vector<BandSlot<Col>> slots;
   std::size_t filled = 0, taken = 0;
 
   Impl(std::shared_ptr<const Store> s, const Region& region, ValueType type,
@@ -31,18 +25,14 @@ struct BandReader<Col>::Impl {
       : store(std::move(s)),
         rows(region.rows.size()),
         threads(options.threads),
-        stream(*store, region, type, options.absent) {
-    while (slots.size() < worker_limit(threads)) {
-      slots.push_back(
-          std::make_unique<Slot>(Slot{RowBand(), RowReader<Col>(*store, type), BandArrays<Col>()}));
-    }
-  }
+        stream(*store, region, type, options.absent),
+        slots(stream.template slots<Col>(threads)) {}
 
   void fill() {
     filled = taken = 0;
-    while (filled < slots.size() && stream.next(slots[filled]->band)) ++filled;
+    while (filled < slots.size() && stream.next(slots[filled].band)) ++filled;
     parallel_for(filled, threads, [&](std::uint64_t i) {
-      stream.decode(slots[i]->band, slots[i]->reader, slots[i]->arrays);
+      stream.decode(slots[i].band, slots[i].reader, slots[i].arrays);
     });
   }
 };
@@ -68,7 +58,7 @@ template <class Col>
 bool BandReader<Col>::next(Band& band) {
   if (impl_->taken == impl_->filled) impl_->fill();
   if (impl_->filled == 0) return false;
-  const BandArrays<Col>& from = impl_->slots[impl_->taken++]->arrays;
+  const BandArrays<Col>& from = impl_->slots[impl_->taken++].arrays;
   band = {from.rows.begin, from.rows.size(), from.row_ptr.data(), from.col_idx.data(),
           from.values.data()};
   return true;
