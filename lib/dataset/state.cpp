@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <ranges>
 
 #include "dapple/error.h"
 #include "lib/base/bytes.h"
@@ -187,12 +188,8 @@ std::uint32_t StateTables::map_column(std::uint64_t number) const {
 
 Range StateTables::maps_of(std::uint32_t part) const {
   const auto first = [&](std::uint64_t least) {
-    std::uint64_t low = 0, high = head_.maps;
-    while (low < high) {
-      const std::uint64_t middle = low + (high - low) / 2;
-      (map_part(middle) < least ? low : high) = map_part(middle) < least ? middle + 1 : middle;
-    }
-    return low;
+    return *std::ranges::partition_point(std::views::iota(std::uint64_t{0}, head_.maps),
+                                         [&](std::uint64_t i) { return map_part(i) < least; });
   };
   return {first(part), first(std::uint64_t{part} + 1)};
 }
