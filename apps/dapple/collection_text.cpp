@@ -46,9 +46,7 @@ std::string member_line(const std::string& member, std::size_t width,
 bool print_collection(const Input& input, Console& console) {
   if (!input.options.array.empty() || input.is_stream()) return false;
   const auto collection = Collection::find(input.file, input.options);
-  if (!collection || (collection->members().empty() && collection->json_members().empty())) {
-    return false;
-  }
+  if (!collection) return false;
   std::size_t width = 0;
   for (const std::string& member : collection->members()) {
     width = std::max(width, printable(member).size());
@@ -70,6 +68,7 @@ bool print_collection(const Input& input, Console& console) {
                                        text.ends_with('[') ? "" : ",", json_string(member))
                          : fmt::format("{:<{}}  JSON\n", printable(member), width);
   }
+  if (text.empty()) text = "no members\n";
   console.out.write(text + (console.json ? "]}\n" : ""));
   collection->require_axes();
   return true;

@@ -203,6 +203,9 @@ void fail_member(const std::string& file, const std::vector<std::string>& member
     names.append(i == 0 ? "" : ", ").append(members[i]);
   }
   if (members.size() > most) names += ", ...";
+  if (members.empty()) {
+    throw Error(Errc::invalid_argument, file, std::nullopt, "the collection has no members");
+  }
   throw Error(Errc::invalid_argument, file, std::nullopt,
               wanted.empty()
                   ? "the collection holds " + counted(members.size(), "member") + ": " + names

@@ -164,7 +164,7 @@ std::string list_formats(F choose, std::string_view FormatInfo::*word) {
   for (const Format& format : kTable) {
     if (!choose(format.info) || (format.info.*word).empty()) continue;
     if (!names.empty()) names += ", ";
-    names += format.info.*word;
+    for (const char c : format.info.*word) names += c == ' ' ? ", " : std::string(1, c);
   }
   return names;
 }

@@ -15,10 +15,7 @@ namespace {
 
 /// Which of Python's exceptions of the system it is, as errno; 0: none.
 int errno_of(const dapple::Error& error) {
-  if (error.option() == "overwrite") return EEXIST;
-  // A web server gives no number of the system.
-  if (error.detail().starts_with("there is nothing at this address")) return ENOENT;
-  return error.error_number();
+  return error.option() == "overwrite" ? EEXIST : error.error_number();
 }
 
 nb::object decode(const std::string& text) {

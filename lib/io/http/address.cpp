@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cerrno>
 #include <optional>
 
 #include "dapple/error.h"
@@ -51,10 +52,8 @@ std::string shown(std::string_view address) {
 
 std::shared_ptr<ByteSource> open_address(const std::string& address, const CacheFolder& folder) {
   if (auto source = find_address(address, folder)) return source;
-  throw Error(
-      Errc::io, shown(address), std::nullopt,
-      "there is nothing at this address: the server answers with status 404: No such file or "
-      "directory");
+  throw Error(Errc::io, shown(address), std::nullopt,
+              "there is nothing at this address: the server answers with status 404", {}, ENOENT);
 }
 
 }  // namespace dapple::detail::http
