@@ -43,6 +43,9 @@ serve::ZarrTree open_tree(const std::vector<std::string>& paths, const OpenOptio
       objects.emplace_back(name.empty() ? member : name + '/' + member, collection->open(member));
     }
   }
+  if (objects.empty()) {
+    throw Error(Errc::invalid_argument, paths.front(), std::nullopt, "there is nothing to serve");
+  }
   return serve::ZarrTree(std::move(objects));
 }
 

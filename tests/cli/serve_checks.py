@@ -62,6 +62,8 @@ def check_serve_collection(dapple):
             assert json.loads(ask(f"{address}/{group}layers/zarr.json")[2]) == nodes[group + "layers"]
             counts = nodes[group + "layers/counts"]
             assert len(ask(f"{address}/{group}layers/counts/c/0/0")[2]) == 6 * {"uint8": 1, "int64": 8}[counts["data_type"]]
+    (dapple.folder / "none.dds").mkdir()
+    assert dapple.run("serve", "none.dds").stderr == b"dapple: none.dds: there is nothing to serve\n"
     with serving(dapple, "served.dds/X") as address:
         assert ask(address + "/data/zarr.json")[0] == 200
 

@@ -118,8 +118,9 @@ class _There:
             return files.far_object(handle, self.path, options, None, {})
         objects, inside = self.objects
         folder = inside.rstrip("/")
-        for file, reader in reversed(objects.opened):  # one of its own, or a state of a data set
-            if file.startswith(f"{folder}/{name}{_OBJECT}"):
+        own = f"{folder}/{name}{_OBJECT}"
+        for file, reader in reversed(objects.opened):
+            if file == own or file.startswith(own + "/dataset-"):  # or a state of a data set
                 path = self.path.rstrip("/") + file[len(folder) :]
                 return files.far_object(handle, path, self.options, reader.version, self.where)
         version = objects.opened[0][1].version
