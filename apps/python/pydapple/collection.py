@@ -97,7 +97,8 @@ class _There:
         self.far = self.objects is not None or remote.is_address(path)
         self.path = path if self.far else remote.local_path(path, fs)
         self.where = {"fs": fs, "store": store} if self.objects is not None else {}
-        self.options = {"cache": file_name(cache)} if cache else {}
+        folder = file_name(cache)
+        self.options = {"cache": folder} if folder else {}
 
     @property
     def shown(self) -> str:
