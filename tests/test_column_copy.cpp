@@ -332,3 +332,31 @@ TEST_CASE("columns: one with more entries than fit a block is cut, in little mem
     REQUIRE(out.col_idx[k] % 5 < 2);
   }
 }
+
+TEST_CASE("columns: many cells are turned in bands of rows, of which each has blocks of its own") {
+  constexpr std::uint32_t kRows = 8'201, kCols = 4'200;
+  const auto cell = [](std::uint64_t row, std::uint64_t col) {
+    const bool stored = col < kCols / 2 ? row % 97 == col % 97 : (row + col) % 251 != 0;
+    return static_cast<std::uint8_t>(stored ? row % 250 + 1 : 0);
+  };
+  const TempDir dir;
+  std::vector<std::uint8_t> cells;
+  cells.reserve(std::size_t{kRows} * kCols);
+  for (std::uint32_t row = 0; row < kRows; ++row) {
+    for (std::uint32_t col = 0; col < kCols; ++col) cells.push_back(cell(row, col));
+  }
+  auto w = MatrixWriter::create(dir / "m", kRows, kCols, ValueType::u8,
+                                {.kind = KindChoice::dense, .sync = false}, Storage::dense);
+  w.put_region<std::uint8_t>({0, 0}, {cells.data(), kRows, kCols});
+  w.finish();
+  const WriteSummary summary = write_column_copy(dir / "m", {}, {.sync = false, .threads = 2});
+  CHECK(summary.counts.csr > 0);
+  CHECK(summary.counts.dense > 0);
+  const Matrix copy = Matrix::open(column_copy_path(dir / "m"));
+  CHECK(copy.grid()->cols == 2);
+  for (const std::uint64_t col : {0UL, 1UL, 2'099UL, 2'100UL, 4'199UL}) {
+    const auto got = copy.read<std::uint8_t>({{col, col + 1}, {0, kRows}});
+    for (std::uint64_t row = 0; row < kRows; ++row) REQUIRE(got[row] == cell(row, col));
+  }
+  CHECK(verify(dir / "m", Level::payload).findings.empty());
+}

@@ -47,10 +47,11 @@ struct ColumnCopyOptions {
 /// Throws what `open` and `read` throw (absent cells are an error); unsupported for frames, CSV and
 /// compressed files; stale_index when the file changes meanwhile.
 ///
-/// Reads the file once to count, then all columns from left to right, as many at a time as have
-/// two million entries. Memory: at most 256 MiB, whatever the size of the file, and what the
-/// decoding of its blocks takes: whole COO blocks, for example. 128 bytes for each block of the
-/// copy.
+/// Reads the file once to count, then all columns from left to right, as many at a time as have 128
+/// MiB of cells: four times or less, since the rows of a larger file are taken in up to 64 bands,
+/// which is how many places a column is in. Memory: at most 256 MiB, whatever the size of the file,
+/// and what the decoding of its blocks takes: whole COO blocks, for example. 128 bytes for each
+/// block of the copy.
 WriteSummary write_column_copy(const std::filesystem::path& file, const OpenOptions& options = {},
                                const ColumnCopyOptions& copy = {});
 
