@@ -89,8 +89,7 @@ int write_parts(const std::filesystem::path& folder, std::uint64_t writer, std::
   for (std::uint64_t number = first; number < first + most; ++number) {
     const Write write{writer, number};
     const auto cells = cells_of(write);
-    const auto source =
-        std::filesystem::temp_directory_path() / ("rows" + std::to_string(getpid()) + ".dbdf");
+    const auto source = folder.parent_path() / ("rows" + std::to_string(getpid()) + ".dbdf");
     WriteOptions how;
     how.overwrite = true;
     how.sync = false;
