@@ -176,6 +176,12 @@ bool csr_arrays(const Store& whole, const Entry& e, Range rows, RowCursor& curso
   });
 }
 
+void skip_rows(const Store& whole, const Entry& e, std::uint64_t row, RowCursor& cursor) {
+  with_block(whole, e, [&](const Located& block) {
+    block.store.driver().skip_rows(block.store, block.entry, row, cursor);
+  });
+}
+
 /// Rows of columns of a frame, from each piece in the way that suits its format.
 void read_rows(const Store& whole, Range rows, std::span<const ColumnBuffer> columns,
                const ReadOptions& options) {
@@ -212,7 +218,7 @@ void read_rows(const Store& whole, Range rows, std::span<const ColumnBuffer> col
   piece.store->fail_absent({cell.rx - piece.first_row, cell.cx - piece.first_col});
 }
 
-constexpr Driver make_driver(bool with_arrays, bool frame) {
+constexpr Driver make_driver(bool frame, bool with_arrays, bool skips) {
   Driver driver;
   driver.format = kConcatFormat;
   driver.fail_absent = fail_absent;
@@ -221,8 +227,9 @@ constexpr Driver make_driver(bool with_arrays, bool frame) {
   driver.entries = entries;
   // Encoded bytes are those of a piece, whose own driver decodes them.
   driver.is_recoded = [](const Store&, const Entry& e) { return e.codec != 0; };
-  if (with_arrays) driver.csr_arrays = csr_arrays;
   if (frame) driver.read_rows = read_rows;
+  if (with_arrays) driver.csr_arrays = csr_arrays;
+  if (skips) driver.skip_rows = skip_rows;
   return driver;
 }
 
@@ -233,13 +240,18 @@ void fail_piece(const Store& store, Errc code, const std::string& detail, std::s
 }
 
 const Driver& concat_driver(const std::vector<Piece>& pieces, bool frame) {
-  static constexpr Driver kDrivers[] = {make_driver(false, false), make_driver(true, false),
-                                        make_driver(false, true)};
-  if (frame) return kDrivers[2];
-  const bool arrays = std::all_of(pieces.begin(), pieces.end(), [](const Piece& piece) {
-    return piece.recode.empty() && piece.store->driver().csr_arrays != nullptr;
-  });
-  return kDrivers[arrays ? 1 : 0];
+  static constexpr Driver kFrames = make_driver(true, false, false);
+  static constexpr Driver kMatrices[] = {make_driver(false, false, false),
+                                         make_driver(false, true, false),
+                                         make_driver(false, true, true)};
+  if (frame) return kFrames;
+  const auto all = [&](auto function) {
+    return std::all_of(pieces.begin(), pieces.end(), [&](const Piece& piece) {
+      return piece.recode.empty() && piece.store->driver().*function != nullptr;
+    });
+  };
+  const bool arrays = all(&Driver::csr_arrays);
+  return kMatrices[(arrays ? 1 : 0) + (arrays && all(&Driver::skip_rows) ? 1 : 0)];
 }
 
 }  // namespace dapple::detail

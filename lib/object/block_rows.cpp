@@ -91,8 +91,9 @@ BlockRows::BlockRows(const Store& store, const Entry& entry) : store_(store), en
     way_ = Way::csr;
     payload_.emplace(sparse_payload(store, entry_));
     held_ = payload_->held;
-  } else if (driver.skip_rows != nullptr && driver.csr_arrays != nullptr) {
-    // A value that does not fit its column is an error only where it is wanted.
+  } else if (driver.skip_rows != nullptr && driver.csr_arrays != nullptr && entry_.codec == 0) {
+    // A value that does not fit its column is an error only where it is wanted. What is encoded is
+    // decoded once, as a whole.
     const std::optional<ValueType> declared =
         declared_type(store.schema(), {entry_.pos.cx, entry_.pos.cx + entry_.cols});
     if (declared && holds_all(*declared, entry_.value_type)) way_ = Way::arrays;
