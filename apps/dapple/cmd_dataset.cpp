@@ -101,7 +101,9 @@ DatasetState run_commit(Wanted& wanted, const Console&) {
 }
 
 int run_log(const Wanted& wanted, Console& console) {
-  for (const DatasetState& state : dataset::log(wanted.folder)) {
+  const std::vector<DatasetState> states = dataset::log(wanted.folder);
+  if (states.empty()) dataset::latest(wanted.folder);  // which says what a data set is
+  for (const DatasetState& state : states) {
     console.out.write(text_of(state, console.json) + '\n');
   }
   return kDone;
