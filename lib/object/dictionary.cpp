@@ -133,7 +133,7 @@ std::size_t WordTable::slot_of(std::string_view wanted, std::uint32_t tag) const
 
 /// Goes through the old table in order, so that the new one is written in two streams.
 void WordTable::grow() {
-  Array<WordSlot> old(std::max<std::size_t>(64, 2 * slots_.size()));
+  Array<WordSlot> old(std::max<std::size_t>(8, 2 * slots_.size()));
   std::fill(old.begin(), old.end(), WordSlot{});
   old.swap(slots_);
   const std::size_t mask = slots_.size() - 1;

@@ -72,6 +72,14 @@ TEST_CASE("csv errors: rows of another length name the line and both lengths") {
         "corrupt at byte 15: line 3 has 1 field where the others have 2");
 }
 
+TEST_CASE("csv errors: more columns than memory is taken for") {
+  std::string line = "1";
+  for (std::uint32_t col = 1; col <= (std::uint32_t{1} << 21); ++col) line += ",1";
+  CHECK(csv_error("# counts\n" + line + "\n", {{"csv.comment", "#"}}) ==
+        "unsupported at byte 9: line 2 has 2097153 fields; a table of more than 2097152 columns is "
+        "not read");
+}
+
 TEST_CASE("csv errors: blank lines between rows") {
   CHECK(csv_error("1,2\n\n3,4\n") == "corrupt at byte 4: line 2 is blank where line 1 has 2");
   CHECK(csv_error("1\n2\n\r\n\n3\n") ==

@@ -140,18 +140,18 @@ void ColumnGuess::collect(const Field& field, ColumnCells& cells) {
   }
   const std::uint32_t tag = word_tag(field.text);
   words_->prefetch(tag);
-  pending_[waiting_++] = {field, tag, cells.size()};
+  pending_.push_back({field, tag, cells.size()});
   cells.put(0);
-  if (waiting_ == kPending) add_pending(cells);
+  if (pending_.size() == kPending) add_pending(cells);
 }
 
 void ColumnGuess::add_pending(ColumnCells& cells) {
-  for (std::size_t i = 0; i < waiting_; ++i) {
-    const std::uint32_t code = words_->add(pending_[i].field.text, pending_[i].tag);
-    recent_.put(pending_[i].field, code);
-    cells.set(pending_[i].cell, code);
+  for (const Pending& word : pending_) {
+    const std::uint32_t code = words_->add(word.field.text, word.tag);
+    recent_.put(word.field, code);
+    cells.set(word.cell, code);
   }
-  waiting_ = 0;
+  pending_.clear();
 }
 
 void ColumnGuess::skip(std::uint64_t n, std::uint64_t unsure, bool missing) noexcept {

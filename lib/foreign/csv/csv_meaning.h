@@ -2,7 +2,6 @@
 // and ticks, both found in one pass.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -94,8 +93,7 @@ class ColumnGuess {
     std::size_t cell = 0;
   };
   static constexpr std::size_t kPending = 16, kLargeTable = 4096;
-  std::array<Pending, kPending> pending_;
-  std::size_t waiting_ = 0;
+  std::vector<Pending> pending_;
 };
 
 }  // namespace dapple::detail::csv

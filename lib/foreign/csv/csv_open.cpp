@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <limits>
 
 #include "lib/base/text.h"
 #include "lib/base/utf8.h"
@@ -18,6 +17,9 @@ namespace dapple::detail::csv {
 namespace {
 
 constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+
+/// A column takes one or two kilobytes while the text is parsed, and as little as two bytes of it.
+constexpr std::uint64_t kMostColumns = std::uint64_t{1} << 21;
 
 bool is_line_end(char c) noexcept { return c == '\n' || c == '\r'; }
 
@@ -200,9 +202,10 @@ class Parser {
       fail(text_, line_text() + " has " + fields_text(schema_.cols) + ", but the .meta file says " +
                       std::to_string(meta_->cols));
     }
-    if (schema_.cols > std::numeric_limits<std::uint32_t>::max()) {
-      throw Error(Errc::unsupported, file_.name(), 0,
-                  std::to_string(schema_.cols) + " columns are more than 4294967295");
+    if (schema_.cols > kMostColumns) {
+      throw Error(Errc::unsupported, file_.name(), static_cast<std::uint64_t>(text_ - base_),
+                  line_text() + " has " + fields_text(schema_.cols) +
+                      "; a table of more than 2097152 columns is not read");
     }
     if (!meta_) require_no_lines_before();
     next = dialect_.past_comments(next, end_);
