@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <iterator>
 #include <ranges>
+#include <utility>
 #include <vector>
 
 #include "dapple/matrix.h"
@@ -105,4 +106,24 @@ TEST_CASE("rows: an error is thrown when its band is reached") {
   CHECK(test::required_error(test::error_of([&] {
           stream_rows<int>(m, {{0, 5}, {0, 4}});
         })).code() == Errc::out_of_range);
+}
+
+TEST_CASE("rows: empty ones are passed over, however many there are") {
+  constexpr std::uint64_t kHuge = std::uint64_t{1} << 62;
+  constexpr std::uint32_t kMost = ~std::uint32_t{0};
+  const TempDir dir;
+  const auto sizes_of = [&](const Image& image) {
+    const Matrix m = Matrix::open(dir.write("m.dbdf", image.bytes()));
+    std::vector<std::pair<std::uint64_t, std::size_t>> found;
+    for (const auto row : stream_rows<float>(m, {.absent = Absent::zero}).skip_empty()) {
+      found.emplace_back(row.number(), row.size());
+    }
+    return found;
+  };
+  Image image = Image::matrix(kHuge, 3, ValueType::f32, 2);
+  CHECK(sizes_of(image).empty());
+  image.coo<float>({0, 0}, kMost, 3, {{7, 1, 2}, {7, 2, 3}, {kMost - 1, 0, 4}});
+  image.coo<float>({kHuge - 5, 1}, 5, 1, {{4, 0, 9}});
+  CHECK(sizes_of(image) ==
+        std::vector<std::pair<std::uint64_t, std::size_t>>{{7, 2}, {kMost - 1, 1}, {kHuge - 1, 1}});
 }

@@ -5,8 +5,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <optional>
+#include <vector>
 
 #include "dapple/csv.h"
+#include "dapple/rows.h"
 #include "input.h"
 #include "text.h"
 
@@ -48,13 +51,39 @@ void for_each_band(Range rows, std::uint64_t height, const Print& print) {
   }
 }
 
-/// The rows of a region that some block with stored values has a part in, as ranges in order.
+/// Adds the rows where a block stores values: those that have some, if they are few of very many.
+void add_stored_rows(const BlockedObject& object, const BlockInfo& info, const Region& region,
+                     std::vector<Range>& ranges) {
+  constexpr std::uint64_t kTall = 1 << 16, kRare = 1024, kNear = 64;
+  constexpr std::uint64_t kMost = 1 << 14;  // for each a block is gone through
+  const Region seen = intersect(info.cells(), region);
+  if (info.kind == BlockKind::empty || seen.empty()) return;
+  if (info.kind == BlockKind::dense || info.rows < kTall || info.stored > kMost ||
+      info.stored > info.rows / kRare) {
+    ranges.push_back(seen.rows);
+    return;
+  }
+  std::optional<Range> last;
+  const Block block = object.block(info.pos);
+  visit_type(info.value_type, [&](auto tag) {
+    for (const auto row : block.rows<decltype(tag)>().skip_empty()) {
+      const std::uint64_t number = info.pos.rx + row.number();
+      if (!seen.rows.contains(number)) continue;
+      if (last && number - last->end < kNear) {
+        last->end = number + 1;
+        continue;
+      }
+      if (last) ranges.push_back(*last);
+      last = Range{number, number + 1};
+    }
+  });
+  if (last) ranges.push_back(*last);
+}
+
+/// The rows of a region that have stored values, and some others, as ranges in order.
 std::vector<Range> stored_rows(const BlockedObject& object, const Region& region) {
   std::vector<Range> ranges;
-  for (const BlockInfo& block : object.blocks()) {
-    const Region seen = intersect(block.cells(), region);
-    if (block.kind != BlockKind::empty && !seen.empty()) ranges.push_back(seen.rows);
-  }
+  for (const BlockInfo& info : object.blocks()) add_stored_rows(object, info, region, ranges);
   std::sort(ranges.begin(), ranges.end(),
             [](const Range& a, const Range& b) { return a.begin < b.begin; });
   std::size_t last = 0;
@@ -69,19 +98,17 @@ std::vector<Range> stored_rows(const BlockedObject& object, const Region& region
   return ranges;
 }
 
-/// Calls `touch` with a few rows of a region without stored values: if no block covers some cell of
-/// it, the first such cell is in one of them, because a block above it ends there.
-template <class Touch>
-void touch_edges(const BlockedObject& object, const Region& region, const Touch& touch) {
-  std::vector<std::uint64_t> edges{region.rows.begin};
+/// Rows of a region, in order: if no block covers some cell of rows without stored values, the
+/// first such cell is in the first of them or in one of these, because a block above it ends there.
+std::vector<std::uint64_t> edges_in(const BlockedObject& object, const Region& region) {
+  std::vector<std::uint64_t> edges;
   for (const BlockInfo& block : object.blocks()) {
     const Region seen = intersect(block.cells(), region);
-    if (seen.empty()) continue;
-    if (seen.rows.end < region.rows.end) edges.push_back(seen.rows.end);
+    if (!seen.empty() && seen.rows.end < region.rows.end) edges.push_back(seen.rows.end);
   }
   std::sort(edges.begin(), edges.end());
   edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
-  for (const std::uint64_t row : edges) touch(Range{row, row + 1});
+  return edges;
 }
 
 /// Calls `print` for rows of a region, band after band, without those that have nothing to print:
@@ -90,9 +117,15 @@ template <class Print>
 void for_each_band(const BlockedObject& object, const Region& region, std::uint64_t height,
                    bool absent_is_error, const Print& print) {
   if (region.empty()) return;
+  std::vector<std::uint64_t> edges;
+  if (absent_is_error) edges = edges_in(object, region);
   std::uint64_t next = region.rows.begin;
   const auto skip_to = [&](std::uint64_t end) {
-    if (next < end && absent_is_error) touch_edges(object, {{next, end}, region.cols}, print);
+    if (next < end && absent_is_error) {
+      print(Range{next, next + 1});
+      auto edge = std::upper_bound(edges.begin(), edges.end(), next);
+      for (; edge != edges.end() && *edge < end; ++edge) print(Range{*edge, *edge + 1});
+    }
     next = end;
   };
   for (const Range& rows : stored_rows(object, region)) {

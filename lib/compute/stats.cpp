@@ -8,6 +8,7 @@
 #include "lib/compute/absent_cells.h"
 #include "lib/compute/block_tally.h"
 #include "lib/object/column_codes.h"
+#include "lib/object/in_memory.h"
 
 namespace dapple {
 
@@ -278,7 +279,17 @@ std::optional<Stats> stored_stats(const BlockedObject& object, const BlockInfo& 
   });
 }
 
-std::vector<Stats> row_stats(const BlockedObject& object, const ReadOptions& options) {
+namespace {
+
+/// Calls `make`, which makes statistics of `n` rows or columns.
+template <class F>
+std::vector<Stats> many_stats(const Store& store, std::uint64_t n, std::string_view what,
+                              const F& make) {
+  const auto told = [&] { return "the statistics of " + detail::counted(n, what); };
+  return detail::in_memory(store, n, sizeof(Stats), told, make);
+}
+
+std::vector<Stats> stats_of_rows(const BlockedObject& object, const ReadOptions& options) {
   const Store& store = object.store();
   detail::require_numbers(store);
   const Absent absent = detail::left_out(options.absent);
@@ -298,7 +309,7 @@ std::vector<Stats> row_stats(const BlockedObject& object, const ReadOptions& opt
   return out;
 }
 
-std::vector<Stats> column_stats(const BlockedObject& object, const ReadOptions& options) {
+std::vector<Stats> stats_of_columns(const BlockedObject& object, const ReadOptions& options) {
   const Store& store = object.store();
   const Absent absent = detail::left_out(options.absent);
   detail::require_covered(store, absent);
@@ -333,6 +344,18 @@ std::vector<Stats> column_stats(const BlockedObject& object, const ReadOptions& 
   put(cols, parts[0].tallies);
   detail::count_missing(store, options, out);
   return out;
+}
+
+}  // namespace
+
+std::vector<Stats> row_stats(const BlockedObject& object, const ReadOptions& options) {
+  return many_stats(object.store(), object.rows(), "row",
+                    [&] { return stats_of_rows(object, options); });
+}
+
+std::vector<Stats> column_stats(const BlockedObject& object, const ReadOptions& options) {
+  return many_stats(object.store(), object.cols(), "column",
+                    [&] { return stats_of_columns(object, options); });
 }
 
 }  // namespace dapple

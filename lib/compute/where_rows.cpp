@@ -4,6 +4,7 @@
 
 #include "lib/base/parallel.h"
 #include "lib/compute/row_search.h"
+#include "lib/object/in_memory.h"
 
 namespace dapple {
 
@@ -58,7 +59,10 @@ std::vector<std::uint8_t> rows_where(const Frame& frame, const Expression& expre
                                      const WhereOptions& options) {
   const detail::RowSearch search(frame, expression, options);
   const auto strips = detail::search_strips(frame.store(), options.threads);
-  std::vector<std::uint8_t> found(frame.rows());
+  auto found = detail::in_memory(
+      frame.store(), frame.rows(), 1,
+      [&] { return "answers for " + std::to_string(frame.rows()) + " rows"; },
+      [&] { return std::vector<std::uint8_t>(frame.rows()); });
   detail::parallel_for(strips.size(), options.threads, [&](std::uint64_t i) {
     for_each_piece(search, strips[i], [&](const Range& piece) {
       search.find(piece, std::span(found).subspan(piece.begin, piece.size()));

@@ -77,11 +77,6 @@ void require_narrow(const Store& store, std::uint64_t n) {
 template void require_narrow<std::uint32_t>(const Store&, std::uint64_t);
 template void require_narrow<std::uint64_t>(const Store&, std::uint64_t);
 
-void fail_memory(const Store& store, const Region& region) {
-  throw Error(Errc::no_memory, store.file().name(), std::nullopt,
-              extents_text(region.rows.size(), region.cols.size()) + " cells do not fit in memory");
-}
-
 namespace {
 
 /// Bands whose places are known are decoded where they belong, by any number of threads. Where

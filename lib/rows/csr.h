@@ -12,22 +12,16 @@
 #include "dapple/array.h"
 #include "dapple/view.h"
 #include "lib/base/bytes.h"
+#include "lib/object/in_memory.h"
 #include "lib/object/store.h"
 
 namespace dapple::detail {
 
-/// Throws no_memory: memory cannot hold arrays for the cells of `region`.
-[[noreturn]] void fail_memory(const Store& store, const Region& region);
-
-/// Calls `f`, which makes arrays for the cells of `region`; `fail_memory` when it cannot.
+/// Calls `f`, which makes arrays for the cells of `region`. Throws no_memory.
 template <class F>
 auto fill_memory(const Store& store, const Region& region, const F& f) {
-  try {
-    return f();
-  } catch (const std::bad_alloc&) {
-  } catch (const std::length_error&) {
-  }
-  fail_memory(store, region);
+  const auto told = [&] { return extents_text(region.rows.size(), region.cols.size()) + " cells"; };
+  return in_memory(store, 0, 1, told, f);  // of what size is not known
 }
 
 /// The number of cells of `region`. Throws out_of_range, and bad_alloc beyond 2^64.

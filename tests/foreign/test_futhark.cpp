@@ -283,6 +283,16 @@ TEST_CASE("futhark: every change of one bit in a header gives an object or an er
   }
 }
 
+TEST_CASE("futhark: rows without a cell are not cut into blocks, however many there are") {
+  const TempDir dir;
+  write_text(dir / "x.in", "empty([4611686018427387904][0]i32)");
+  const auto object = open(dir / "x.in");
+  const Matrix& matrix = std::get<Matrix>(object);
+  CHECK(matrix.rows() == std::uint64_t{1} << 62);
+  CHECK(matrix.cols() == 0);
+  CHECK(matrix.blocks().size() == 0);
+}
+
 TEST_CASE("futhark: a pipe is read, and written to") {
   int ends[2];
   REQUIRE(pipe(ends) == 0);

@@ -22,6 +22,7 @@ inline constexpr std::uint64_t kMostSide = std::uint64_t{1} << 31;
 /// row. The entry lacks the type of its values, and where they are.
 template <class F>
 void for_each_dense(const Region& cells, const Tile& most, const F& f) {
+  if (cells.empty()) return;  // of rows there may be 2^63 without a cell
   Entry e;
   e.kind = BlockKind::dense;
   for (std::uint64_t row = cells.rows.begin; row < cells.rows.end; row += e.rows) {

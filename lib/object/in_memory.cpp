@@ -1,0 +1,11 @@
+#include "lib/object/in_memory.h"
+
+#include <optional>
+
+namespace dapple::detail {
+
+void fail_memory(const Store& store, const std::string& what) {
+  throw Error(Errc::no_memory, store.file().name(), std::nullopt, what + " do not fit in memory");
+}
+
+}  // namespace dapple::detail
