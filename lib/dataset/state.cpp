@@ -2,13 +2,12 @@
 
 #include <sys/random.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <ranges>
 
 #include "dapple/error.h"
 #include "lib/base/bytes.h"
+#include "lib/base/search.h"
 #include "lib/io/descriptor.h"
 #include "lib/io/hash.h"
 
@@ -188,8 +187,7 @@ std::uint32_t StateTables::map_column(std::uint64_t number) const {
 
 Range StateTables::maps_of(std::uint32_t part) const {
   const auto first = [&](std::uint64_t least) {
-    return *std::ranges::partition_point(std::views::iota(std::uint64_t{0}, head_.maps),
-                                         [&](std::uint64_t i) { return map_part(i) < least; });
+    return count_first(head_.maps, [&](std::uint64_t i) { return map_part(i) < least; });
   };
   return {first(part), first(std::uint64_t{part} + 1)};
 }

@@ -82,8 +82,7 @@ PackedCounts count_packed(const BlockIndex& index) {
 
 std::vector<std::byte> emit_head_copy(const BlockIndex& index, std::span<const std::byte> header,
                                       const HintWriter& hints, std::uint64_t hints_at) {
-  constexpr std::uint64_t kBlockHeader = kPosition + kDenseHeader;
-  const std::uint64_t payload = hints_at + hints.bytes() + kBlockHeader;
+  const std::uint64_t payload = hints_at + hints.bytes() + kHintHeader;
   const std::uint64_t size = payload + index_bytes(index);
   if (size <= kEndFetched || header.size() > kMostCopied) return {};
   const std::uint64_t near = size - kEndFetched;
@@ -96,7 +95,7 @@ std::vector<std::byte> emit_head_copy(const BlockIndex& index, std::span<const s
   std::vector<std::byte> end;
   std::uint64_t at = hints_at;
   for (const std::vector<std::byte>& content : hints.contents()) {
-    const std::uint64_t offset = at + kBlockHeader;
+    const std::uint64_t offset = at + kHintHeader;
     const std::string_view tag(reinterpret_cast<const char*>(content.data()), kTag);
     at = offset + hint_payload(content.size());
     if (described && tag == kColumnsTag) {

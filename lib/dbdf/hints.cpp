@@ -16,8 +16,6 @@ namespace dapple::detail::dbdf {
 
 namespace {
 
-constexpr std::uint64_t kBlockHeader = kPosition + kDenseHeader;
-
 /// Of a trailer's fields before the hash; the seed is the trailer's offset.
 std::uint64_t hint_hash(const std::byte* trailer, std::uint64_t at) noexcept {
   return xxh3({trailer, hint_at::own_hash}, at);
@@ -25,13 +23,13 @@ std::uint64_t hint_hash(const std::byte* trailer, std::uint64_t at) noexcept {
 
 }  // namespace
 
-std::array<std::byte, kPosition + kDenseHeader> hint_header(std::uint64_t content) {
+std::array<std::byte, kHintHeader> hint_header(std::uint64_t content) {
   Entry block;
   block.pos = kAuxiliaryPos;
   block.kind = BlockKind::dense;
   block.rows = static_cast<std::uint32_t>(hint_payload(content) / kLine);
   block.cols = kLine;
-  std::array<std::byte, kBlockHeader> header;
+  std::array<std::byte, kHintHeader> header;
   emit_item_header(header.data(), block);
   return header;
 }
@@ -71,13 +69,13 @@ std::span<std::byte> HintWriter::find(std::string_view tag) noexcept {
 
 std::uint64_t HintWriter::bytes() const noexcept {
   std::uint64_t all = 0;
-  for (const auto& content : contents_) all += kBlockHeader + hint_payload(content.size());
+  for (const auto& content : contents_) all += kHintHeader + hint_payload(content.size());
   return all;
 }
 
 std::uint64_t HintWriter::alignment() const noexcept {
   // Payloads are whole lines, so each block shifts the next one by its header.
-  const std::uint64_t headers = (contents_.size() + 1) * kBlockHeader;
+  const std::uint64_t headers = (contents_.size() + 1) * kHintHeader;
   return (kLine - headers % kLine) % kLine;
 }
 
@@ -87,8 +85,8 @@ void HintWriter::emit(std::uint64_t offset,
   for (const std::vector<std::byte>& content : contents_) {
     put(hint_header(content.size()));
     put(content);
-    put(hint_end(content, offset + kBlockHeader, more));
-    offset += kBlockHeader + hint_payload(content.size());
+    put(hint_end(content, offset + kHintHeader, more));
+    offset += kHintHeader + hint_payload(content.size());
     more = true;
   }
 }
@@ -128,14 +126,14 @@ Hint hint_of(const std::byte* trailer, std::uint64_t end) {
 void for_each_hint(const ByteSource& file, std::uint64_t first, const Trailer& trailer,
                    const std::function<void(std::string_view, const Hint&)>& f) {
   bool more = trailer.hints;
-  std::uint64_t end = trailer.payload - kBlockHeader;  // where the block after the hint starts
+  std::uint64_t end = trailer.payload - kHintHeader;  // where the block after the hint starts
   while (more) {
     const std::uint64_t room = end < first ? 0 : end - first;
-    const std::byte* const p = hint_trailer(file, end, room - std::min(room, kBlockHeader));
+    const std::byte* const p = hint_trailer(file, end, room - std::min(room, kHintHeader));
     const Hint hint = hint_of(p, end);
     more = (load_le<std::uint32_t>(p + hint_at::flags) & kMoreHints) != 0;
     f({reinterpret_cast<const char*>(p) + hint_at::tag, kTag}, hint);
-    end = hint.offset - kBlockHeader;
+    end = hint.offset - kHintHeader;
   }
   // A flag that hides a hint would make numbers of words.
   if (end >= first && end - first >= kHintTrailer &&

@@ -31,8 +31,10 @@ struct Hint {
   std::uint64_t hash = 0;  // XXH3-64 of the content, according to the trailer
 };
 
-/// Position and header of the block that holds a hint with `content` bytes of content.
-std::array<std::byte, kPosition + kDenseHeader> hint_header(std::uint64_t content);
+/// Bytes of the position and the header of a block that holds a hint.
+inline constexpr std::uint64_t kHintHeader = kPosition + kDenseHeader;
+/// Both, of a hint with `content` bytes of content.
+std::array<std::byte, kHintHeader> hint_header(std::uint64_t content);
 /// The payload of a hint with `content` bytes of content: whole lines.
 constexpr std::uint64_t hint_payload(std::uint64_t content) noexcept {
   return round_up(content + kHintTrailer, kLine);

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
-#include <ranges>
 #include <tuple>
 #include <utility>
 
 #include "lib/base/bytes.h"
+#include "lib/base/search.h"
 #include "lib/dbdf/header.h"
 #include "lib/dbdf/hints.h"
 #include "lib/dbdf/index_block.h"
@@ -150,8 +150,7 @@ class StoredDirectory : public RowCountsTable {
 
   std::optional<RowCounts> find(std::uint64_t number, const Entry& entry) const override {
     const std::uint64_t low =
-        *std::ranges::partition_point(std::views::iota(std::uint64_t{0}, count_),
-                                      [&](std::uint64_t i) { return block(i) < number; });
+        count_first(count_, [&](std::uint64_t i) { return block(i) < number; });
     if (low == count_ || block(low) != number) return std::nullopt;
     return counts(low, entry);
   }

@@ -98,7 +98,6 @@ Sidecar find_sidecar(const ByteSource& data, std::uint64_t body) {
 }
 
 std::optional<std::uint64_t> find_stray_byte(const Sidecar& sidecar) {
-  constexpr std::uint64_t kBlockHeader = kPosition + kDenseHeader;
   const ByteSource& file = *sidecar.file;
   const Trailer& trailer = sidecar.trailer;
   std::optional<std::uint64_t> stray;
@@ -113,12 +112,12 @@ std::optional<std::uint64_t> find_stray_byte(const Sidecar& sidecar) {
   const auto zero = [](std::uint64_t) { return std::byte{0}; };
   std::uint64_t start = trailer.payload;  // of what was compared
   if (trailer.hints) {
-    start -= kBlockHeader;
+    start -= kHintHeader;
     compare(start, trailer.payload, zero);
   }
   for_each_hint(file, kLine, trailer, [&](std::string_view, const Hint& hint) {
     const auto header = hint_header(hint.bytes);
-    start = hint.offset - kBlockHeader;
+    start = hint.offset - kHintHeader;
     compare(start, hint.offset, [&](std::uint64_t i) { return header[i]; });
   });
   compare(kLine, start, zero);

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <limits>
-#include <ranges>
 #include <string_view>
 
+#include "lib/base/search.h"
 #include "lib/dbdf/header.h"
 #include "lib/dbdf/hints.h"
 #include "lib/index/overlap.h"
@@ -27,9 +27,8 @@ bool cover(const EntryTable& blocks, const Region& object) {
 
 /// The number of the block whose position is at this byte.
 std::optional<std::uint64_t> starting_at(const EntryTable& blocks, std::uint64_t byte) {
-  const std::uint64_t low = *std::ranges::partition_point(
-      std::views::iota(std::uint64_t{0}, blocks.size()),
-      [&](std::uint64_t i) { return blocks[i].offset - kPosition < byte; });
+  const std::uint64_t low = count_first(
+      blocks.size(), [&](std::uint64_t i) { return blocks[i].offset - kPosition < byte; });
   if (low == blocks.size() || blocks[low].offset - kPosition != byte) return std::nullopt;
   return low;
 }
