@@ -1,5 +1,5 @@
 //! The C functions from Rust: what ../c/sparse.c does, without a crate.
-//!   rustc -O -L LIBRARY-FOLDER sparse.rs && ./sparse FOLDER
+//!   rustc --edition 2021 -O -L LIBRARY-FOLDER sparse.rs && ./sparse FOLDER
 use std::ffi::{c_char, c_void, CStr, CString};
 use std::ptr::{null, null_mut};
 
