@@ -72,8 +72,8 @@ std::vector<Stats> tile_column_stats(const BlockedObject& object, const ReadOpti
 /// tiling, otherwise O(log blocks).
 std::optional<Stats> stored_stats(const BlockedObject& object, const BlockInfo& block);
 
-/// One result for each row. Throws what `matrix_stats` throws. One pass over the blocks. Memory:
-/// the result, and 48 to 128 bytes per row while it runs.
+/// One result for each row. Throws what `matrix_stats` throws, and no_memory. One pass over the
+/// blocks. Memory: the result, and 48 to 128 bytes per row while it runs.
 std::vector<Stats> row_stats(const BlockedObject& object, const ReadOptions& options = {});
 
 /// One result for each column, of any frame; otherwise like `row_stats`, with memory per column.

@@ -169,7 +169,7 @@ void where(const Frame& frame, const Expression& expression, const TakeRows& tak
 std::uint64_t count_where(const Frame& frame, const Expression& expression,
                           const WhereOptions& options = {});
 
-/// For each row, 1 if it meets the condition, else 0. Time and errors as `where`.
+/// For each row, 1 if it meets the condition, else 0. Time and errors as `where`, and no_memory.
 std::vector<std::uint8_t> rows_where(const Frame& frame, const Expression& expression,
                                      const WhereOptions& options = {});
 
