@@ -10,6 +10,7 @@ and is left out.
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -220,6 +221,43 @@ def compared(name, got, batches, oracle, used):
             f"{name}, cells": batches.size * GENES}  # fmt: skip
 
 
+def store(folder, which):
+    """zarr-python over the same chunks: of a dbdf file by our store, or Zarr's own in a folder."""
+    import zarr
+
+    import pydapple as dp
+
+    figures = {}
+    for image in IMAGES:
+        cells = np.load(f"{folder}/{image}.npy")
+        path = f"{folder}/{image}-store"
+        if which == "ours":
+            dp.write(f"{path}.dbdf", cells, tile=(CHUNK, CHUNK), sync=False)
+        else:
+            own = zarr.create_array(
+                f"{path}.zarr", shape=cells.shape, dtype="f4", chunks=(CHUNK, CHUNK),
+                compressors=None if which == "plain" else "auto",
+            )  # fmt: skip
+            own[:] = cells
+        for what, places in PLACES.items():
+            best = float("inf")
+            for _ in range(5):
+                if which == "ours":
+                    group = zarr.open_group(dp.zarr_store(f"{path}.dbdf"), mode="r")
+                    array = group["data"]
+                else:
+                    array = zarr.open_array(f"{path}.zarr", mode="r")
+                assert array.chunks == (CHUNK, CHUNK)
+                got, used = cpu(lambda a=array, p=places: [a[at] for at in p])
+                best = min(best, used)
+                for part, at in zip(got, places, strict=True):
+                    assert np.array_equal(part, cells[at])
+                del got
+            figures[f"{image}, {what}"] = best
+        shutil.rmtree(f"{path}.zarr", ignore_errors=True)
+    return figures
+
+
 def napari(folder):
     """An image layer of napari over our store of a dbdf file: what is shown of it."""
     import zarr
@@ -267,6 +305,10 @@ def main(folder=None):
         for what, ours in by_reader["dapple"].items():
             ratios = [by_reader[peer].get(what, np.nan) / ours for peer in READERS[1:]]
             print(f"{what:36}" + "".join(f"{ratio:10.2f}" for ratio in ratios))
+        stores = {which: run(made, "store", which) for which in ("ours", "plain", "compressed")}
+        for what, ours in stores["ours"].items():
+            for which in ("plain", "compressed"):
+                print(f"store, {what}, x {which} chunks: {stores[which][what] / ours:.2f}")
         run(made, "napari")
         run(made, "write_rows")
         for peer in READERS[1:]:
