@@ -16,7 +16,7 @@ else
 fi
 if [ $# = 0 ]; then
   ninja -C build-fuzz fuzzers >/dev/null
-  set -- $(cd tests/fuzz && ls fuzz_*.cpp | sed 's/fuzz_\(.*\)\.cpp/\1/' | grep -v '^hdf5$')
+  set -- $(cd tests/fuzz && ls fuzz_*.cpp | sed 's/fuzz_\(.*\)\.cpp/\1/')
 else
   ninja -C build-fuzz "${@/#/tests/fuzz/fuzz_}" >/dev/null
 fi
@@ -27,6 +27,7 @@ mkdir -p build-fuzz/found
 passed=0 failed=0
 for target in "$@"; do
   corpus=$(sed -n "s/^  '$target': '\(.*\)',/\1/p" tests/fuzz/meson.build | head -n 1)
+  corpus=${corpus:-$target}
   grown=build-fuzz/corpus/$target
   mkdir -p "$grown"
   if "${fixed[@]}" "build-fuzz/tests/fuzz/fuzz_$target" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=4000 \
