@@ -51,8 +51,7 @@ void require_possible(const Store& store, std::uint64_t number, const Entry& ent
 /// What an index entry says. Throws corrupt when that is impossible.
 BlockInfo info_of(const Store& store, std::uint64_t number, const Entry& entry) {
   // A forged index may have the right hash, and still name a kind or type that does not exist.
-  if (entry.kind > BlockKind::coo ||
-      !value_type_of_code(static_cast<std::uint8_t>(entry.value_type))) {
+  if (entry.kind == detail::kNoKind) {
     store.index().fail_entry(
         number,
         std::string("the index names a block type or a value type that does not exist (R1); ")

@@ -21,7 +21,8 @@ inline constexpr std::size_t rx = 0, cx = 8, offset = 16, bytes = 24, stored = 3
 }
 inline constexpr std::size_t kEntryBytes = 64;
 
-/// No kind: that of an entry whose reserved bytes are not zero, which matches no block.
+/// No kind: that of an entry whose reserved bytes are not zero, or whose kind or value type does
+/// not exist. It matches no block.
 inline constexpr BlockKind kNoKind{0xff};
 
 /// One index entry, decoded.
@@ -60,9 +61,11 @@ inline Entry load_entry(const std::byte* p) noexcept {
   e.rows = load_le<std::uint32_t>(p + entry_at::rows);
   e.cols = load_le<std::uint32_t>(p + entry_at::cols);
   const auto last = load_le<std::uint64_t>(p + entry_at::kind);  // kind, type, codec, reserved
-  e.kind = last >> 24 == 0 ? static_cast<BlockKind>(last & 0xff) : kNoKind;
-  e.value_type =
-      e.kind == BlockKind::empty ? ValueType::u8 : static_cast<ValueType>(last >> 8 & 0xff);
+  const auto kind = static_cast<BlockKind>(last & 0xff);
+  const auto type = value_type_of_code(static_cast<std::uint8_t>(last >> 8));
+  const bool empty = kind == BlockKind::empty, known = kind <= BlockKind::coo && (empty || type);
+  e.kind = known && last >> 24 == 0 ? kind : kNoKind;
+  e.value_type = empty ? ValueType::u8 : type.value_or(ValueType::u8);
   e.codec = static_cast<std::uint8_t>(last >> 16 & 0xff);
   return e;
 }

@@ -144,12 +144,11 @@ void confirm_block(const Store& store, std::uint64_t number, const Entry& e, con
     fail_unlike(store, number, e);
   }
   const BlockPos pos{e.pos.rx - origin.at.rx, e.pos.cx - origin.at.cx};
-  // A forged entry may name a type that does not exist.
-  const auto type = value_type_of_code(static_cast<std::uint8_t>(e.value_type));
   const bool same_type = e.kind == BlockKind::empty || found.value_type == e.value_type ||
-                         (origin.widened && type && holds_all(*type, found.value_type));
-  if (found.pos != pos || found.rows != e.rows || found.cols != e.cols || found.kind != e.kind ||
-      !same_type || found.stored != e.stored || found.bytes != e.bytes || found.codec != e.codec) {
+                         (origin.widened && holds_all(e.value_type, found.value_type));
+  if (e.kind == kNoKind || found.kind != e.kind || found.pos != pos || found.rows != e.rows ||
+      found.cols != e.cols || !same_type || found.stored != e.stored || found.bytes != e.bytes ||
+      found.codec != e.codec) {
     fail_unlike(store, number, e);
   }
 }
