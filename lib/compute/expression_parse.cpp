@@ -147,7 +147,7 @@ class Tokens {
     for (const std::string_view one : symbols) {
       if (condition_.substr(at_).starts_with(one)) {
         next_.kind = Kind::symbol;
-        next_.text = one;
+        next_.text = std::string(one);  // g++ 12 warns of an assignment
         at_ += one.size();
         return;
       }
