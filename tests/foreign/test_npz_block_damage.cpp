@@ -41,16 +41,17 @@ TEST_CASE("npz: blocks and diagonals that do not fit the matrix are corrupt") {
   CHECK(blocks([](BlockMatrix& m) { m.down = 0, m.data.clear(); }) ==
         "a matrix of 4 x 6 cells cannot be made of blocks of 0 x 3");
   CHECK(blocks([](BlockMatrix& m) { m.indptr.pop_back(); }) ==
-        "2 pointers do not fit a matrix of 2 rows, counted in blocks");
-  CHECK(blocks([](BlockMatrix& m) { m.indptr[2] = 1; }) == "the rows do not follow each other");
+        "3 blocks in 2 rows of them do not fit 2 pointers and 3 indices");
+  CHECK(blocks([](BlockMatrix& m) { m.indptr[2] = 1; }) ==
+        "a row ends at value 1, but starts at 2");
   CHECK(blocks([](BlockMatrix& m) { m.indptr[2] = 4; }) == "a row ends at value 4 of 3");
-  CHECK(blocks([](BlockMatrix& m) { m.indptr[0] = 1; }) == "the first pointer should be 0, not 1");
+  CHECK(blocks([](BlockMatrix& m) { m.indptr[0] = 1; }) == "the first pointer should be 0, not 6");
   CHECK(blocks([](BlockMatrix& m) { m.indices[2] = 2; }) ==
         "column 2 is outside a matrix of 2 columns, counted in blocks");
   CHECK(blocks([](BlockMatrix& m) { m.indices[0] = -1; }) ==
         "column 4294967295 is outside a matrix of 2 columns, counted in blocks");
   CHECK(blocks([](BlockMatrix& m) { m.indices[0] = 0; }) ==
-        "column 0 is twice in a row, counted in blocks; add such entries up first, as SciPy's "
+        "column 0 is twice in a row; add such entries up first, as SciPy's "
         "sum_duplicates() does");
 
   const auto diagonals = [&](auto change) {
@@ -90,7 +91,7 @@ TEST_CASE("npz: extents and sizes of blocks that no file can hold are refused be
   };
   constexpr std::int64_t large = std::int64_t{1} << 40;
   CHECK(blocks(large, 2, "0, " + big + ", 1").detail() ==
-        "1099511627776 rows are more than the 4294967295 of a block");
+        "1099511627776 rows are too many for 0 entries; save the matrix after .tocsr()");
   CHECK(blocks(1, large, "0, 1, " + big).detail() ==
         "1099511627776 columns are more than the 4294967295 of a block");
   CHECK(blocks(1, 1, big + ", " + big + ", 0").detail() == "data.npy has 2^64 items or more");

@@ -97,9 +97,9 @@ class Lines {
 
   [[noreturn]] void fail_index(Errc code, std::uint64_t i, const std::string& wrong,
                                const char* advice = "") const {
-    store_.fail(code, arrays_.indices.byte_of(entries_.begin + i),
-                (arrays_.by_columns ? "row " : "column ") + std::to_string(index(i)) + wrong +
-                    (arrays_.has_patches() ? ", counted in blocks" : "") + advice);
+    store_.fail(
+        code, arrays_.indices.byte_of(entries_.begin + i),
+        (arrays_.by_columns ? "row " : "column ") + std::to_string(index(i)) + wrong + advice);
   }
   [[noreturn]] void fail_pointer(std::uint64_t line) const {
     store_.fail(

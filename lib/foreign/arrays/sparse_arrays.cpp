@@ -16,17 +16,15 @@ constexpr std::uint64_t kStripEntries = 1 << 20;
 
 /// Before any of the arrays is looked at.
 void require_consistent(const SparseArrays& arrays, const Schema& schema, const ByteSource& file) {
-  const std::uint64_t lines = arrays.by_columns ? schema.cols : schema.rows / arrays.patch_rows;
-  const std::uint64_t cells = arrays.by_columns ? schema.rows : schema.cols;
-  const std::uint64_t across = cells / arrays.patch_cols;
+  const std::uint64_t lines = arrays.by_columns ? schema.cols : schema.rows;
+  const std::uint64_t across = arrays.by_columns ? schema.rows : schema.cols;
   const auto fail = [&](Errc code, const Items& items, std::string detail) {
     throw Error(code, file.name(), items.offset, std::move(detail));
   };
   if (lines == std::numeric_limits<std::uint64_t>::max() || arrays.pointers.size != lines + 1) {
     fail(Errc::corrupt, arrays.pointers,
          std::to_string(arrays.pointers.size) + " pointers do not fit a matrix of " +
-             counted(lines, arrays.by_columns ? "column" : "row") +
-             (arrays.has_patches() ? ", counted in blocks" : ""));
+             counted(lines, arrays.by_columns ? "column" : "row"));
   }
   if (arrays.indices.size != arrays.values.size) {
     fail(Errc::corrupt, arrays.indices,
@@ -37,13 +35,11 @@ void require_consistent(const SparseArrays& arrays, const Schema& schema, const 
     fail(Errc::corrupt, arrays.indices,
          "a matrix without cells cannot have " + counted(arrays.values.size, "value"));
   }
-  const auto require_narrow = [&](std::uint64_t n, const char* what) {
-    if (n <= kMostPerBlock) return;
+  if (across > kMostPerBlock) {
     fail(Errc::unsupported, arrays.pointers,
-         std::to_string(n) + what + " are more than the 4294967295 of a block");
-  };
-  require_narrow(cells, arrays.by_columns ? " rows" : " columns");
-  require_narrow(arrays.patch_rows, " rows");
+         std::to_string(across) + (arrays.by_columns ? " rows" : " columns") +
+             " are more than the 4294967295 of a block");
+  }
   // So that a negative index is outside.
   if (arrays.indices.width == 4 && across > kMostPerBlock / 2 + 1) {
     fail(Errc::corrupt, arrays.indices,
@@ -57,8 +53,6 @@ EntryTable strips_of(const SparseArrays& arrays, const Schema& schema, const Byt
   if (schema.rows == 0 || schema.cols == 0) return entries;
   const std::uint64_t lines = arrays.pointers.size - 1;
   const std::uint64_t across = arrays.by_columns ? schema.rows : schema.cols;
-  const std::uint64_t patch = arrays.patch_rows * arrays.patch_cols;
-  const std::uint64_t strip = std::max<std::uint64_t>(1, kStripEntries / patch);
   if (const std::uint64_t first = pointer(arrays.pointers, 0); first != 0) {
     throw Error(Errc::corrupt, file.name(), arrays.pointers.offset,
                 "the first pointer should be 0, not " + std::to_string(first));
@@ -66,9 +60,9 @@ EntryTable strips_of(const SparseArrays& arrays, const Schema& schema, const Byt
   arrays.entries_of(file, {0, lines});
   for (std::uint64_t line = 0; line < lines;) {
     // The last end that leaves the strip within its size, found by halving; at least one line.
-    const std::uint64_t most = pointer(arrays.pointers, line) + strip;
+    const std::uint64_t most = pointer(arrays.pointers, line) + kStripEntries;
     std::uint64_t end = line + 1;
-    for (std::uint64_t n = std::min(kMostPerBlock / arrays.patch_rows, lines - line) - 1; n > 0;) {
+    for (std::uint64_t n = std::min(kMostPerBlock, lines - line) - 1; n > 0;) {
       const std::uint64_t half = (n + 1) / 2;
       if (pointer(arrays.pointers, end + half) <= most) {
         end += half;
@@ -78,16 +72,16 @@ EntryTable strips_of(const SparseArrays& arrays, const Schema& schema, const Byt
       }
     }
     const Range stored = arrays.entries_of(file, {line, end});
-    const auto count = static_cast<std::uint32_t>((end - line) * arrays.patch_rows);
+    const auto count = static_cast<std::uint32_t>(end - line);
     Entry entry;
-    entry.pos = arrays.by_columns ? BlockPos{0, line} : BlockPos{line * arrays.patch_rows, 0};
+    entry.pos = arrays.by_columns ? BlockPos{0, line} : BlockPos{line, 0};
     entry.rows = arrays.by_columns ? static_cast<std::uint32_t>(across) : count;
     entry.cols = arrays.by_columns ? count : static_cast<std::uint32_t>(across);
     entry.kind = stored.empty()      ? BlockKind::empty
                  : arrays.by_columns ? BlockKind::coo
                                      : BlockKind::csr;
     entry.value_type = schema.value_type;
-    entry.stored = stored.size() * patch;
+    entry.stored = stored.size();
     entry.offset = arrays.values.byte_of(stored.begin);
     if (arrays.values.data != nullptr) entry.bytes = stored.size() * arrays.values.width;
     entries.push_back(entry);
@@ -143,9 +137,7 @@ std::shared_ptr<Store> make_store(std::shared_ptr<ByteSource> file, Schema schem
   require_consistent(*arrays, schema, *file);
   arrays->owners.push_back(load_all(arrays->pointers));
   EntryTable strips = strips_of(*arrays, schema, *file);
-  const Driver& driver = arrays->by_columns      ? drivers.columns
-                         : arrays->has_patches() ? drivers.patches
-                                                 : drivers.rows;
+  const Driver& driver = arrays->by_columns ? drivers.columns : drivers.rows;
   return detail::make_store(std::move(file), std::move(schema), std::move(strips), driver,
                             std::move(arrays));
 }

@@ -1,7 +1,6 @@
 // Sparse matrices as three arrays, which DAPHNE's runtime, SciPy and anndata all store: pointers
 // to where each line starts, and an index and a value for each entry. A line is a row of a CSR
-// matrix, a column of a CSC matrix, or a row of patches: small rectangles of cells in a grid, which
-// SciPy's BSR matrices store instead of single values.
+// matrix or a column of a CSC matrix.
 #pragma once
 
 #include <cstddef>
@@ -44,13 +43,10 @@ Items integers(Items items, ValueType type, const std::string& file, const std::
 struct SparseArrays : DriverState {
   Items pointers, indices, values;
   bool by_columns = false;  // lines are columns
-  // Cells of a patch, which is one item of `values`, row by row. REQUIRES lines of rows unless 1.
-  std::uint64_t patch_rows = 1, patch_cols = 1;
   // Keep alive what is neither in the store's file nor loaded.
   std::vector<std::shared_ptr<const void>> owners;
   std::vector<Detail> shown;
 
-  bool has_patches() const noexcept { return patch_rows != 1 || patch_cols != 1; }
   /// Which entries lines [lines.begin, lines.end) have. Throws corrupt when the two pointers do not
   /// ascend, or point past the arrays.
   Range entries_of(const ByteSource& file, Range lines) const;
@@ -66,18 +62,11 @@ bool row_arrays(const Store& store, const Entry& entry, Range rows, RowCursor& c
                 const CsrTarget& out);
 void skip_rows(const Store& store, const Entry& entry, std::uint64_t row, RowCursor& cursor);
 
-/// The same where lines are rows of patches.
-void read_patches(const Store& store, const Entry& entry, const Part& part, const Target& out);
-void patch_entries(const Store& store, const Entry& entry, const Part& part, CellRun& take);
-bool patch_arrays(const Store& store, const Entry& entry, Range rows, RowCursor& cursor,
-                  const CsrTarget& out);
-void skip_patches(const Store& store, const Entry& entry, std::uint64_t row, RowCursor& cursor);
-
 /// The same for blocks of kind coo, whose lines are columns.
 bool column_arrays(const Store& store, const Entry& entry, Range rows, RowCursor& cursor,
                    const CsrTarget& out);
 
-/// The drivers of one format: of lines that are rows, columns, or rows of patches.
+/// The drivers of one format: of lines that are rows, and that are columns.
 struct Drivers {
   explicit constexpr Drivers(std::string_view format)
       : rows{.format = format,
@@ -88,14 +77,9 @@ struct Drivers {
         columns{.format = format,
                 .read = read_lines,
                 .entries = line_entries,
-                .csr_arrays = column_arrays},
-        patches{.format = format,
-                .read = read_patches,
-                .entries = patch_entries,
-                .csr_arrays = patch_arrays,
-                .skip_rows = skip_patches} {}
+                .csr_arrays = column_arrays} {}
 
-  Driver rows, columns, patches;
+  Driver rows, columns;
 };
 
 /// The matrix as strips of about a million entries, at most 2^32 - 1 lines each; loads its

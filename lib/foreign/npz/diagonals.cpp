@@ -110,15 +110,7 @@ std::unique_ptr<arrays::SparseArrays> rows_of_diagonals(const ByteSource& file,
     pointers[row] = pointers[row - 1] + cells;
   }
   pointers.pop_back();
-  auto matrix = std::make_unique<arrays::SparseArrays>();
-  const std::uint64_t count = pointers.back();
-  matrix->pointers = {pointers.size(), sizeof pointers[0],
-                      reinterpret_cast<const std::byte*>(pointers.data()), offsets.offset};
-  matrix->indices = {count, sizeof(std::uint64_t), nullptr, offsets.offset,
-                     [from](Range which, std::byte* out) { from->load_columns(which, out); }};
-  matrix->values = {count, size_of(from->values.field.type), nullptr, from->values.offset,
-                    [from](Range which, std::byte* out) { from->load_values(which, out); }};
-  matrix->owners.push_back(from);
+  auto matrix = made_rows<Diagonals>(from, pointers.back(), offsets.offset, offsets.offset);
   matrix->shown.push_back({"diagonals", std::to_string(from->all.size())});
   return matrix;
 }

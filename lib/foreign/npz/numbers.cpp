@@ -7,30 +7,6 @@
 
 namespace dapple::detail::npz {
 
-namespace {
-
-/// Copies items of `rows` x `cols` values.
-void load_items(const Numbers& numbers, std::uint64_t rows, std::uint64_t cols, Range which,
-                std::byte* out) {
-  const npy::Field& field = numbers.field;
-  const std::size_t size = size_of(field.type);
-  const std::uint64_t item = rows * cols;
-  if (!numbers.fortran) {
-    npy::copy_values(field, numbers.data + which.begin * item * field.size, field.size, field.type,
-                     out, size, which.size() * item);
-    return;
-  }
-  const std::uint64_t row_step = numbers.shape[0], col_step = row_step * rows;
-  for (std::uint64_t i = which.begin; i < which.end; ++i) {
-    for (std::uint64_t row = 0; row < rows; ++row, out += cols * size) {
-      npy::copy_values(field, numbers.data + (i + row * row_step) * field.size,
-                       col_step * field.size, field.type, out, size, cols);
-    }
-  }
-}
-
-}  // namespace
-
 Numbers open_numbers(std::shared_ptr<const ByteSource> file, Range within, std::string_view name,
                      std::size_t dimensions) {
   npy::Header header = npy::parse_header(*file, within);
@@ -56,15 +32,16 @@ Numbers open_numbers(std::shared_ptr<const ByteSource> file, Range within, std::
 }
 
 arrays::Items items_of(const Numbers& numbers) {
-  const bool flat = numbers.shape.size() == 1;
-  const std::uint64_t rows = flat ? 1 : numbers.shape[1], cols = flat ? 1 : numbers.shape[2];
-  arrays::Items items{numbers.shape[0], rows * cols * size_of(numbers.field.type)};
+  const npy::Field& field = numbers.field;
+  arrays::Items items{numbers.shape[0], size_of(field.type)};
   items.offset = numbers.offset;
-  if (numbers.field.in_place() && (flat || !numbers.fortran)) {
+  if (field.in_place()) {
     items.data = numbers.data;
   } else {
-    items.load = [numbers, rows, cols](Range which, std::byte* out) {
-      load_items(numbers, rows, cols, which, out);
+    items.load = [numbers](Range which, std::byte* out) {
+      const npy::Field& from = numbers.field;
+      npy::copy_values(from, numbers.data + which.begin * from.size, from.size, from.type, out,
+                       size_of(from.type), which.size());
     };
   }
   return items;

@@ -122,27 +122,19 @@ Arrays diagonals(const Parts& parts, Schema& schema) {
   return rows_of_diagonals(*parts.file(), schema, parts.integers(1), std::move(values));
 }
 
-/// Sizes of blocks: `values` has one item for each.
-void set_patches(const Numbers& values, const Schema& schema, const ByteSource& file,
-                 arrays::SparseArrays& matrix) {
-  const std::uint64_t rows = values.shape[1], cols = values.shape[2];
-  if (rows == 0 || cols == 0 || schema.rows % rows != 0 || schema.cols % cols != 0) {
-    throw Error(Errc::corrupt, file.name(), values.offset,
-                "a matrix of " + extents_text(schema.rows, schema.cols) +
-                    " cells cannot be made of blocks of " + extents_text(rows, cols));
-  }
-  matrix.patch_rows = rows;
-  matrix.patch_cols = cols;
+Arrays small_blocks(const Parts& parts, Schema& schema) {
+  Numbers values = parts.numbers(3, 3);
+  schema.value_type = values.field.type;
+  return rows_of_blocks(*parts.file(), schema, parts.integers(1), parts.integers(2),
+                        std::move(values));
 }
 
 Arrays lines(const Parts& parts, const std::string& kind, Schema& schema) {
-  const bool blocks = kind == "bsr";
-  const Numbers values = parts.numbers(3, blocks ? 3 : 1);
+  const Numbers values = parts.numbers(3, 1);
   schema.value_type = values.field.type;
   auto matrix = std::make_unique<arrays::SparseArrays>();
   // The one row of an array of one dimension is our column.
   matrix->by_columns = kind == "csc" || (kind == "csr" && parts.dimensions() == 1);
-  if (blocks) set_patches(values, schema, *parts.file(), *matrix);
   matrix->pointers = parts.integers(1);
   matrix->indices = parts.integers(2);
   matrix->values = items_of(values);
@@ -162,8 +154,8 @@ std::shared_ptr<const Store> open_scipy_matrix(std::shared_ptr<ByteSource> archi
   const Member* const format = find(members, "format.npy");
   const Contents word = contents_of(archive, std::array{format});
   const std::string kind = npy::read_word(*word.file, word.members[0]);
-  const bool coo = kind == "coo", dia = kind == "dia";
-  if (!coo && !dia && kind != "csr" && kind != "csc" && kind != "bsr") {
+  const bool coo = kind == "coo", dia = kind == "dia", bsr = kind == "bsr";
+  if (!coo && !dia && !bsr && kind != "csr" && kind != "csc") {
     throw Error(Errc::unsupported, archive->name(), std::nullopt,
                 "the sparse matrix has SciPy's format '" + kind +
                     "'; csr, csc, coo, bsr and dia are read: save it after .tocsr()");
@@ -177,6 +169,7 @@ std::shared_ptr<const Store> open_scipy_matrix(std::shared_ptr<ByteSource> archi
   Schema schema = parts.schema();
   Arrays matrix = coo   ? coordinates(parts, schema)
                   : dia ? diagonals(parts, schema)
+                  : bsr ? small_blocks(parts, schema)
                         : lines(parts, kind, schema);
   matrix->shown.insert(matrix->shown.begin(), {"encoding", "SciPy's " + kind});
   return arrays::make_store(parts.file(), std::move(schema), std::move(matrix), kDrivers);

@@ -32,8 +32,7 @@ struct Numbers {
 Numbers open_numbers(std::shared_ptr<const ByteSource> file, Range within, std::string_view name,
                      std::size_t dimensions);
 
-/// Its items along the first dimension, each in C order as values of the field's type: in place if
-/// they are stored so. REQUIRES one dimension or three.
+/// Its items as values of the field's type: in place if they are stored so. REQUIRES one dimension.
 arrays::Items items_of(const Numbers& numbers);
 
 /// Items of an array of one dimension, of 4 or 8 bytes each. Throws corrupt also unless they
@@ -49,6 +48,24 @@ Numbers line_of(const Numbers& numbers, std::uint64_t i);
 /// Loads a signed integer. REQUIRES items in place or loaded.
 std::int64_t signed_item(const arrays::Items& items, std::uint64_t i) noexcept;
 
+/// Rows of at most `count` entries, which are made when they are read. `Cells` has pointers to
+/// rows, and loads columns, of 8 bytes each, and values. The other two are bytes of the file to
+/// blame.
+template <class Cells>
+std::unique_ptr<arrays::SparseArrays> made_rows(const std::shared_ptr<const Cells>& from,
+                                                std::uint64_t count, std::uint64_t pointers_at,
+                                                std::uint64_t columns_at) {
+  auto matrix = std::make_unique<arrays::SparseArrays>();
+  matrix->pointers = {from->pointers.size(), sizeof from->pointers[0],
+                      reinterpret_cast<const std::byte*>(from->pointers.data()), pointers_at};
+  matrix->indices = {count, sizeof(std::uint64_t), nullptr, columns_at,
+                     [from](Range which, std::byte* out) { from->load_columns(which, out); }};
+  matrix->values = {count, size_of(from->values.field.type), nullptr, from->values.offset,
+                    [from](Range which, std::byte* out) { from->load_values(which, out); }};
+  matrix->owners.push_back(from);
+  return matrix;
+}
+
 /// SciPy's DIA matrices as rows. `values` has a line for each of `offsets`, with a value for each
 /// column of the matrix: that of the cell which is `offset` columns right of the main diagonal.
 /// Cells outside the matrix are left alone, columns without values are zero. Throws corrupt when
@@ -57,6 +74,13 @@ std::int64_t signed_item(const arrays::Items& items, std::uint64_t i) noexcept;
 std::unique_ptr<arrays::SparseArrays> rows_of_diagonals(const ByteSource& file,
                                                         const Schema& schema, arrays::Items offsets,
                                                         Numbers values);
+
+/// SciPy's BSR matrices as rows: `values` has a small dense block for each of `indices`, and
+/// `pointers` and these count in blocks. Throws corrupt when they do not fit each other or the
+/// matrix; unsupported for too many rows. O(rows); indices and values are read when rows are.
+std::unique_ptr<arrays::SparseArrays> rows_of_blocks(const ByteSource& file, const Schema& schema,
+                                                     arrays::Items pointers, arrays::Items indices,
+                                                     Numbers values);
 
 using zip::Contents, zip::contents_of, zip::Member, zip::read_directory;
 
