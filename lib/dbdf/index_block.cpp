@@ -91,11 +91,7 @@ std::uint64_t emit_table(const BlockIndex& index, std::uint64_t header_hash,
     put(bytes);
   };
   add(index_head(index, header_hash));
-  constexpr std::uint64_t kPiece = 4096;  // entries
-  std::vector<std::byte> scratch(std::min(kPiece, index.size()) * Entry::kBytes);
-  for (std::uint64_t i = 0; i < index.size(); i += kPiece) {
-    add(index.entry_bytes({i, std::min(i + kPiece, index.size())}, scratch));
-  }
+  add(index.entry_bytes());
   add(std::as_bytes(index.file_order()));
   add(std::as_bytes(index.tree()));
   const std::uint64_t words = 8 * (index.file_order().size() + index.tree().size());

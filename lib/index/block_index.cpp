@@ -8,7 +8,6 @@
 
 #include "lib/base/bytes.h"
 #include "lib/index/cover_tree.h"
-#include "lib/index/entry_pages.h"
 #include "lib/index/entry_summary.h"
 #include "lib/index/overlap.h"
 #include "lib/io/hash.h"
@@ -96,7 +95,7 @@ BlockIndex BlockIndex::on_demand(Bands bands, std::unique_ptr<const EntryMaker> 
     const auto rows = std::min<std::uint64_t>(bands.rows, bands.object_rows);
     grid = {count, strips, {static_cast<std::uint32_t>(rows), static_cast<std::uint32_t>(width)}};
   }
-  BlockIndex index(Entries(std::make_shared<EntryPages>(std::move(maker), count * strips)),
+  BlockIndex index(Entries(std::move(maker), count * strips),
                    {{0, bands.object_rows}, {0, bands.object_cols}}, grid, IndexOrigin::embedded);
   index.strips_ = std::move(bands.col_starts);
   index.band_rows_ = bands.rows;
@@ -161,7 +160,11 @@ std::vector<std::uint64_t> BlockIndex::touching(const Region& region) const {
 }
 
 BlockCounts BlockIndex::counts(std::uint64_t most) const {
-  if (entries_.pages() != nullptr) return entries_.pages()->counts();
+  if (entries_.maker() != nullptr) {
+    EntrySummary all(0, 0);
+    for (std::uint64_t i = 0; i < size(); ++i) all.see(entry(i));
+    return all.counts();
+  }
   if (!is_in_place()) return counts_;
   const ByteSource& file = *entries_.file();
   const std::uint64_t head = entries_.byte_of(0) - Entry::kBytes;
@@ -207,7 +210,7 @@ void BlockIndex::require_whole() const {
 }
 
 std::uint64_t BlockIndex::in_file_order(std::uint64_t i) const {
-  if (entries_.pages() != nullptr) return entries_.pages()->in_file_order(i);
+  if (entries_.maker() != nullptr) return entries_.maker()->file_order(size())[i];
   if (!is_in_place()) return order_.empty() ? i : order_[i];
   if (!ordered_) return i;
   const std::uint64_t at = byte_after_entries() + 8 * i;

@@ -21,7 +21,6 @@
 
 namespace dapple::detail {
 
-class EntryMaker;
 class EntrySummary;
 
 /// Byte positions inside the head of an index in place, which precedes its entries.
@@ -68,7 +67,7 @@ class BlockIndex {
     std::uint32_t rows = 0;                 // of a band; the last one may have fewer
     std::vector<std::uint64_t> col_starts;  // first column of each strip, ascending from 0
   };
-  /// An index whose entries `maker` makes on demand (entry_pages.h). Block number
+  /// An index whose entries `maker` makes on demand. Block number
   /// band * strips + strip is at (band * rows, col_starts[strip]). REQUIRES an object that has
   /// cells, and fewer than 2^60 blocks.
   static BlockIndex on_demand(Bands bands, std::unique_ptr<const EntryMaker> maker);
@@ -87,10 +86,6 @@ class BlockIndex {
 
   /// See `Entries::operator[]`.
   Entry entry(std::uint64_t number) const { return entries_[number]; }
-  /// See `Entries::bytes`.
-  std::span<const std::byte> entry_bytes(Range numbers, std::span<std::byte> scratch) const {
-    return entries_.bytes(numbers, scratch);
-  }
 
   /// Number of the i-th block in file order.
   std::uint64_t in_file_order(std::uint64_t i) const;
@@ -111,8 +106,8 @@ class BlockIndex {
   /// What to do about a damaged index, for the end of a message.
   std::string_view remedy() const noexcept;
 
-  /// The parts that an embedded or sidecar index stores after its entries. REQUIRES an index in
-  /// memory.
+  /// The parts that an embedded or sidecar index stores. REQUIRES an index in memory.
+  std::span<const std::byte> entry_bytes() const noexcept { return entries_.bytes(); }
   std::span<const std::uint64_t> file_order() const noexcept { return order_; }
   std::span<const std::uint64_t> tree() const noexcept { return tree_.words(); }
 

@@ -3,9 +3,6 @@
 #include <algorithm>
 #include <new>
 #include <string>
-#include <vector>
-
-#include "lib/index/entry_pages.h"
 
 namespace dapple::detail {
 
@@ -44,8 +41,16 @@ void EntryTable::reserve(std::uint64_t n) {
 
 void EntryTable::grow() { reserve(std::max<std::uint64_t>(16, 2 * size_)); }
 
-Entries::Entries(std::shared_ptr<EntryPages> pages)
-    : size_(pages->size()), pages_(std::move(pages)) {}
+const std::vector<std::uint64_t>& EntryMaker::file_order(std::uint64_t n) const {
+  std::call_once(ordered_, [&] {
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> places(n);
+    for (std::uint64_t i = 0; i < n; ++i) places[i] = {make(i).offset, i};
+    std::sort(places.begin(), places.end());
+    order_.reserve(n);
+    for (const auto& [offset, number] : places) order_.push_back(number);
+  });
+  return order_;
+}
 
 void Entries::will_need(std::span<const std::uint64_t> numbers) const noexcept {
   constexpr std::size_t kMost = (32 << 20) / Entry::kBytes;
@@ -63,18 +68,6 @@ void Entries::will_need(std::span<const std::uint64_t> numbers) const noexcept {
     file_->will_need(wanted);
   } catch (const std::bad_alloc&) {
   }
-}
-
-Entry Entries::made(std::uint64_t number) const { return load_entry(pages_->at(number)); }
-
-std::span<const std::byte> Entries::bytes(Range numbers, std::span<std::byte> scratch) const {
-  const std::size_t n = static_cast<std::size_t>(numbers.size()) * Entry::kBytes;
-  if (memory_ != nullptr) return {memory_ + numbers.begin * Entry::kBytes, n};
-  std::byte* p = scratch.data();
-  for (std::uint64_t i = numbers.begin; i < numbers.end; ++i, p += Entry::kBytes) {
-    store_entry(p, made(i));
-  }
-  return scratch.first(n);
 }
 
 }  // namespace dapple::detail

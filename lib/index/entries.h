@@ -1,13 +1,15 @@
-// Where the entries of a block index live: in the mapped file, in a table in memory, or in pages
-// that are made on demand (entry_pages.h).
+// Where the entries of a block index live: in the mapped file, in a table in memory, or nowhere:
+// then each is made when it is asked for.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include "dapple/array.h"
 #include "dapple/region.h"
@@ -15,8 +17,6 @@
 #include "lib/io/byte_source.h"
 
 namespace dapple::detail {
-
-class EntryPages;
 
 /// Entries in memory, 64 bytes each, aligned to 64, in huge pages when there are many.
 class EntryTable {
@@ -60,6 +60,23 @@ class EntryTable {
   std::uint64_t size_ = 0;
 };
 
+/// Makes entries on demand, of a format whose files have tables of their own: opening one costs the
+/// same however many blocks it has. Any thread.
+class EntryMaker {
+ public:
+  virtual ~EntryMaker() = default;
+  /// Entry `number`. Throws corrupt.
+  virtual Entry make(std::uint64_t number) const = 0;
+
+  /// The numbers of all `n` blocks in the order of the file. O(n log n) the first time. Throws
+  /// corrupt.
+  const std::vector<std::uint64_t>& file_order(std::uint64_t n) const;
+
+ private:
+  mutable std::once_flag ordered_;
+  mutable std::vector<std::uint64_t> order_;
+};
+
 /// Moved, not copied: a copy would point into the table of the other.
 class Entries {
  public:
@@ -72,14 +89,16 @@ class Entries {
   /// `n` entries in a mapped file, from byte `first` on.
   Entries(std::shared_ptr<const ByteSource> file, std::uint64_t first, std::uint64_t n)
       : size_(n), file_(std::move(file)), first_(first) {}
-  explicit Entries(std::shared_ptr<EntryPages> pages);
+  /// `n` entries that are made on demand.
+  Entries(std::unique_ptr<const EntryMaker> maker, std::uint64_t n)
+      : size_(n), maker_(std::move(maker)) {}
 
   std::uint64_t size() const noexcept { return size_; }
   /// The file that holds the entries, or nullptr. If it is changed in place, reading an entry twice
   /// may give different results.
   const std::shared_ptr<const ByteSource>& file() const noexcept { return file_; }
-  /// Pages of entries made on demand, or nullptr.
-  EntryPages* pages() const noexcept { return pages_.get(); }
+  /// What makes them on demand, or nullptr.
+  const EntryMaker* maker() const noexcept { return maker_.get(); }
   /// Where entry `number` is in the file.
   std::uint64_t byte_of(std::uint64_t number) const noexcept {
     return first_ + number * Entry::kBytes;
@@ -89,23 +108,20 @@ class Entries {
   Entry operator[](std::uint64_t number) const {
     const std::byte* p = memory_ != nullptr ? memory_ + number * Entry::kBytes : nullptr;
     if (file_ != nullptr) p = file_->at(byte_of(number), Entry::kBytes);
-    return p != nullptr ? load_entry(p) : made(number);
+    return p != nullptr ? load_entry(p) : maker_->make(number);
   }
   /// A hint that these entries are looked at next: those far away are fetched at once.
   void will_need(std::span<const std::uint64_t> numbers) const noexcept;
-  /// The bytes of entries `numbers`: in place if they are kept in a table, otherwise written to
-  /// `scratch`. REQUIRES 64 bytes of `scratch` for each, and entries that are not in a file.
-  std::span<const std::byte> bytes(Range numbers, std::span<std::byte> scratch) const;
+  /// The bytes of all. REQUIRES a table in memory.
+  std::span<const std::byte> bytes() const noexcept { return {memory_, size_ * Entry::kBytes}; }
 
  private:
-  Entry made(std::uint64_t number) const;
-
   std::uint64_t size_ = 0;
   EntryTable table_;
   const std::byte* memory_ = nullptr;  // the table's bytes
   std::shared_ptr<const ByteSource> file_;
   std::uint64_t first_ = 0;
-  std::shared_ptr<EntryPages> pages_;
+  std::unique_ptr<const EntryMaker> maker_;
 };
 
 }  // namespace dapple::detail

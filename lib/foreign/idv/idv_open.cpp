@@ -25,20 +25,6 @@ class LookupEntries final : public EntryMaker {
     return entry_of(*file_, *contents_, strip, band * contents_->toc[strip.column].block_rows);
   }
 
-  BlockCounts counts() const override {
-    BlockCounts counts;
-    for (const Strip& strip : contents_->strips) {
-      const std::uint64_t block_rows = contents_->toc[strip.column].block_rows;
-      for (std::uint64_t row = 0; row < contents_->header.rows; row += block_rows) {
-        const Entry entry = entry_of(*file_, *contents_, strip, row);
-        ++counts.total;
-        ++(entry.kind == BlockKind::dense ? counts.dense : counts.csr);
-        counts.stored += entry.stored;
-      }
-    }
-    return counts;
-  }
-
  private:
   std::shared_ptr<ByteSource> file_;
   Shared contents_;

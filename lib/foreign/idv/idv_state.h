@@ -6,7 +6,6 @@
 
 #include "lib/foreign/idv/idv_block.h"
 #include "lib/foreign/idv/idv_columns.h"
-#include "lib/index/entry_pages.h"
 #include "lib/object/store.h"
 
 namespace dapple::detail::idv {
