@@ -145,5 +145,5 @@ TEST_CASE("daphne: more than 2^32 rows take several blocks, and the header's low
   const Image wide = runtime_csr<std::uint8_t>(std::uint64_t{1} << 33, {{{7, 1}}});
   CHECK(refusal(dir, wide.bytes()).code() == Errc::unsupported);
   CHECK(refusal(dir, wide.bytes()).detail() ==
-        "8589934592 columns are more than the 4294967295 of a CSR block");
+        "8589934592 columns are more than the 4294967295 of a block");
 }

@@ -183,48 +183,17 @@ std::unique_ptr<arrays::SparseArrays> read_csr_layout(const ByteSource& file, He
   return csr;
 }
 
-void check_csr_ends(const ByteSource& file, const HeaderReader& header, const Schema& schema,
-                    const arrays::SparseArrays& csr) {
-  const auto expect_at = [&](std::uint64_t offset, std::string_view which, std::uint64_t wanted) {
-    const auto got = load_le<std::uint64_t>(file.at(offset, kIndexBytes));
-    if (got != wanted) {
-      header.fail(offset, "the " + std::string(which) + " row offset should be " +
-                              std::to_string(wanted) + ", not " + std::to_string(got));
-    }
-  };
-  expect_at(at::csr_row_offsets, "first", 0);
-  expect_at(csr.indices.offset - kIndexBytes, "last", csr.values.size);
-  if (schema.cols == 0 && csr.values.size > 0) {
-    header.fail(at::csr_nnz,
-                "a matrix without columns cannot have " + counted(csr.values.size, "value"));
-  }
-  if (schema.cols > kMostPerBlock) {
-    throw Error(
-        Errc::unsupported, file.name(), at::cols,
-        std::to_string(schema.cols) + " columns are more than the 4294967295 of a CSR block");
-  }
-}
-
 std::shared_ptr<Store> open_csr(std::shared_ptr<ByteSource> file, HeaderReader& header) {
   static constexpr arrays::Drivers kDrivers("daphne");
   Schema schema = read_matrix_header(header, Object::csr);
   auto csr = read_csr_layout(*file, header, schema);
-  check_csr_ends(*file, header, schema, *csr);
-  const std::uint64_t end = csr->values.byte_of(csr->values.size);
-  EntryTable entries;
-  const Region all{{0, schema.rows}, {0, schema.cols}};
-  arrays::for_each_dense(all, {kMostPerBlock, kMostPerBlock}, [&](Entry entry) {
-    const Range rows = entry.cells().rows;
-    entry.kind = BlockKind::csr;
-    entry.value_type = schema.value_type;
-    entry.offset = at::csr_row_offsets;
-    entry.bytes = end - entry.offset;
-    entry.stored = csr->entries_of(*file, rows).size();
-    entries.push_back(entry);
-  });
-  const std::uint64_t slack = file->size() - end;
-  auto store = make_store(std::move(file), std::move(schema), std::move(entries), kDrivers.rows,
-                          std::move(csr));
+  const std::uint64_t last_at = csr->indices.offset - kIndexBytes, nnz = csr->values.size;
+  if (const auto last = load_le<std::uint64_t>(file->at(last_at, kIndexBytes)); last != nnz) {
+    header.fail(last_at, "the last row offset should be " + std::to_string(nnz) + ", not " +
+                             std::to_string(last));
+  }
+  const std::uint64_t slack = file->size() - csr->values.byte_of(nnz);
+  auto store = arrays::make_store(std::move(file), std::move(schema), std::move(csr), kDrivers);
   if (slack > 0) {
     store->set_note(counted(slack, "byte") + " of unused capacity behind the last value");
   }
