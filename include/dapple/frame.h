@@ -29,28 +29,22 @@ struct ColumnBuffer {
   std::size_t step = 0;
 };
 
-class Frame;
-namespace detail {
-Frame open_frame(const std::filesystem::path& path, const OpenOptions& options);
-Frame open_frame(std::span<const std::byte> bytes, std::string name, OpenOptions options);
-Frame open_frame(std::shared_ptr<const RangeReader> reader, std::string name, OpenOptions options);
-}  // namespace detail
-
 class Frame : public BlockedObject {
  public:
   /// Like `dapple::open`; throws type_mismatch when the file holds a matrix.
   static Frame open(const std::filesystem::path& path, OpenOptions options = {}) {
-    return detail::open_frame(path, options);
+    return Frame(detail::open_only(detail::Wanted::frame, path, options));
   }
   /// The same for the bytes of a file, as `dapple::open` of them.
   static Frame open(std::span<const std::byte> bytes, std::string name = "memory",
                     OpenOptions options = {}) {
-    return detail::open_frame(bytes, std::move(name), std::move(options));
+    return Frame(detail::open_only(detail::Wanted::frame, bytes, std::move(name), options));
   }
   /// The same for bytes that are read in ranges.
   static Frame open(std::shared_ptr<const RangeReader> reader, std::string name,
                     OpenOptions options = {}) {
-    return detail::open_frame(std::move(reader), std::move(name), std::move(options));
+    return Frame(
+        detail::open_only(detail::Wanted::frame, std::move(reader), std::move(name), options));
   }
 
   /// The label as stored; valid as long as the frame. UTF-8 is customary, but a file may hold any

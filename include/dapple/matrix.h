@@ -23,29 +23,22 @@ namespace dapple {
 /// What the file's header declares, DenseMatrix or CSRMatrix; blocks may be of any kind in either.
 enum class Storage : std::uint8_t { dense, csr };
 
-class Matrix;
-namespace detail {
-Matrix open_matrix(const std::filesystem::path& path, const OpenOptions& options);
-Matrix open_matrix(std::span<const std::byte> bytes, std::string name, OpenOptions options);
-Matrix open_matrix(std::shared_ptr<const RangeReader> reader, std::string name,
-                   OpenOptions options);
-}  // namespace detail
-
 class Matrix : public BlockedObject {
  public:
   /// Like `dapple::open`; throws type_mismatch when the file holds a frame.
   static Matrix open(const std::filesystem::path& path, OpenOptions options = {}) {
-    return detail::open_matrix(path, options);
+    return Matrix(detail::open_only(detail::Wanted::matrix, path, options));
   }
   /// The same for the bytes of a file, as `dapple::open` of them.
   static Matrix open(std::span<const std::byte> bytes, std::string name = "memory",
                      OpenOptions options = {}) {
-    return detail::open_matrix(bytes, std::move(name), std::move(options));
+    return Matrix(detail::open_only(detail::Wanted::matrix, bytes, std::move(name), options));
   }
   /// The same for bytes that are read in ranges.
   static Matrix open(std::shared_ptr<const RangeReader> reader, std::string name,
                      OpenOptions options = {}) {
-    return detail::open_matrix(std::move(reader), std::move(name), std::move(options));
+    return Matrix(
+        detail::open_only(detail::Wanted::matrix, std::move(reader), std::move(name), options));
   }
 
   ValueType value_type() const noexcept;

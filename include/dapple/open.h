@@ -75,6 +75,20 @@ struct OpenOptions {
   FormatOptions format_options{};
 };
 
+namespace detail {
+
+class Store;
+enum class Wanted : bool { matrix, frame };
+/// What `Matrix::open` and `Frame::open` do.
+std::shared_ptr<const Store> open_only(Wanted, const std::filesystem::path& path,
+                                       const OpenOptions& options);
+std::shared_ptr<const Store> open_only(Wanted, std::span<const std::byte> bytes, std::string name,
+                                       const OpenOptions& options);
+std::shared_ptr<const Store> open_only(Wanted, std::shared_ptr<const RangeReader> reader,
+                                       std::string name, const OpenOptions& options);
+
+}  // namespace detail
+
 /// Progress callback, called now and then, by one thread at a time. May be empty.
 using TakeProgress = std::function<void(std::uint64_t done, std::uint64_t total)>;
 

@@ -44,22 +44,12 @@ SharedStore open_path(const std::filesystem::path& path, const OpenOptions& opti
   return store;
 }
 
-[[noreturn, gnu::cold]] void fail_object(const detail::Store& store, std::string_view wanted) {
+SharedStore require(detail::Wanted wanted, SharedStore store) {
+  const bool frame = detail::holds_frame(*store);
+  if (frame == (wanted == detail::Wanted::frame)) return store;
   throw Error(
-      Errc::type_mismatch, store.file().name(), std::nullopt,
-      std::string(detail::holds_frame(store) ? "the file holds a frame" : "the file holds a matrix")
-          .append(", not a ")
-          .append(wanted));
-}
-
-Matrix matrix_of(SharedStore store) {
-  if (detail::holds_frame(*store)) fail_object(*store, "matrix");
-  return detail::ObjectMaker::matrix(std::move(store));
-}
-
-Frame frame_of(SharedStore store) {
-  if (!detail::holds_frame(*store)) fail_object(*store, "frame");
-  return detail::ObjectMaker::frame(std::move(store));
+      Errc::type_mismatch, store->file().name(), std::nullopt,
+      frame ? "the file holds a frame, not a matrix" : "the file holds a matrix, not a frame");
 }
 
 }  // namespace
@@ -88,31 +78,19 @@ std::variant<Matrix, Frame> open_stream(int fd, std::string name, OpenOptions op
       detail::open_store(detail::LocalFile::spool(fd, std::move(name)), options));
 }
 
-Matrix detail::open_matrix(const std::filesystem::path& path, const OpenOptions& options) {
-  return matrix_of(open_path(path, options));
+SharedStore detail::open_only(Wanted wanted, const std::filesystem::path& path,
+                              const OpenOptions& options) {
+  return require(wanted, open_path(path, options));
 }
 
-Matrix detail::open_matrix(std::span<const std::byte> bytes, std::string name,
-                           OpenOptions options) {
-  return matrix_of(open_bytes(bytes, std::move(name), options));
+SharedStore detail::open_only(Wanted wanted, std::span<const std::byte> bytes, std::string name,
+                              const OpenOptions& options) {
+  return require(wanted, open_bytes(bytes, std::move(name), options));
 }
 
-Matrix detail::open_matrix(std::shared_ptr<const RangeReader> reader, std::string name,
-                           OpenOptions options) {
-  return matrix_of(open_reader(std::move(reader), std::move(name), options));
-}
-
-Frame detail::open_frame(const std::filesystem::path& path, const OpenOptions& options) {
-  return frame_of(open_path(path, options));
-}
-
-Frame detail::open_frame(std::span<const std::byte> bytes, std::string name, OpenOptions options) {
-  return frame_of(open_bytes(bytes, std::move(name), options));
-}
-
-Frame detail::open_frame(std::shared_ptr<const RangeReader> reader, std::string name,
-                         OpenOptions options) {
-  return frame_of(open_reader(std::move(reader), std::move(name), options));
+SharedStore detail::open_only(Wanted wanted, std::shared_ptr<const RangeReader> reader,
+                              std::string name, const OpenOptions& options) {
+  return require(wanted, open_reader(std::move(reader), std::move(name), options));
 }
 
 }  // namespace dapple
