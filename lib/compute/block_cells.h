@@ -13,6 +13,7 @@
 #include "dapple/value_type.h"
 #include "lib/base/ask_ahead.h"
 #include "lib/base/bytes.h"
+#include "lib/base/parallel.h"
 #include "lib/codec/codecs.h"
 #include "lib/object/decoded_cells.h"
 #include "lib/object/sparse.h"
@@ -253,5 +254,10 @@ void require_covered(const Store& store, Absent absent);
 /// is a grid of enough of them. The cuts depend on nothing else.
 std::vector<Range> row_strips(const Store& store, std::uint64_t most);
 std::vector<Range> column_strips(const Store& store, std::uint64_t most);
+/// More of them than threads, so that no thread waits long for the last one.
+inline std::uint64_t strips_for(unsigned threads) noexcept {
+  const unsigned workers = worker_limit(threads);
+  return workers == 1 ? 1 : std::uint64_t{workers} * 8;
+}
 
 }  // namespace dapple::detail

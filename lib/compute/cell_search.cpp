@@ -95,11 +95,6 @@ void fail_fit(const Store& store, const StoredCell& cell, ValueType type) {
                   std::string(name(type)));
 }
 
-std::vector<Range> search_strips(const Store& store, unsigned threads) {
-  const unsigned workers = worker_limit(threads);
-  return row_strips(store, workers == 1 ? 1 : std::uint64_t{workers} * 8);
-}
-
 #define DAPPLE_INSTANTIATE(T) \
   template std::uint64_t count_run<T>(const std::byte*, std::size_t, const Matching<T>&);
 DAPPLE_FOR_EACH_VALUE(DAPPLE_INSTANTIATE)

@@ -176,8 +176,4 @@ void scan(const Store& store, const Region& region, Absent absent, Kernel& kerne
 
 /// Throws type_mismatch: the value found in a cell is not one of `type`.
 [[noreturn]] void fail_fit(const Store& store, const StoredCell& cell, ValueType type);
-
-/// The strips of rows that threads search.
-std::vector<Range> search_strips(const Store& store, unsigned threads);
-
 }  // namespace dapple::detail

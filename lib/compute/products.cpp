@@ -255,8 +255,7 @@ bool all_finite(const double* x, std::size_t n) {
 /// Adds up strips of rows that each have their own part of `y`.
 void add_forward(const Store& store, const Columns& columns, const ReadOptions& options) {
   const Range cols{0, store.schema().cols};
-  const unsigned workers = worker_limit(options.threads);
-  const auto strips = row_strips(store, workers == 1 ? 1 : std::uint64_t{workers} * 8);
+  const auto strips = row_strips(store, strips_for(options.threads));
   parallel_for(strips.size(), options.threads, [&](std::uint64_t i) {
     Forward kernel{columns};
     Band band;
@@ -271,7 +270,7 @@ void add_transposed(const Store& store, const Columns& columns, const ReadOption
   const std::uint64_t workers = worker_limit(options.threads);
   const auto& grid = store.index().grid();
   if (workers > 1 && grid && grid->cols >= workers) {
-    const auto strips = column_strips(store, workers * 8);
+    const auto strips = column_strips(store, strips_for(options.threads));
     parallel_for(strips.size(), options.threads, [&](std::uint64_t i) {
       Transposed kernel{columns};
       Band band;

@@ -68,14 +68,6 @@ struct ColumnTallies {
   }
 };
 
-/// More strips than threads, so that no thread waits long for the last one.
-constexpr std::uint64_t kStripsPerThread = 8;
-
-std::uint64_t strips_for(unsigned threads) {
-  const unsigned workers = worker_limit(threads);
-  return workers == 1 ? 1 : workers * kStripsPerThread;
-}
-
 /// Of each row of tiles, or each column. REQUIRES a grid.
 std::vector<Totals> grid_totals(const Store& store, const ReadOptions& options, Side side) {
   const Grid grid = *store.index().grid();

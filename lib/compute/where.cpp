@@ -146,7 +146,7 @@ std::uint64_t count_where(const Matrix& matrix, const Condition& condition,
     });
     return std::accumulate(found.begin(), found.end(), std::uint64_t{0});
   }
-  const auto strips = detail::search_strips(store, options.threads);
+  const auto strips = detail::row_strips(store, detail::strips_for(options.threads));
   std::vector<std::uint64_t> found(strips.size());
   detail::parallel_for(strips.size(), options.threads, [&](std::uint64_t i) {
     // The stored values of blocks that cannot match are no zeros either, but for explicit ones.
@@ -169,7 +169,7 @@ std::vector<std::uint8_t> rows_where(const Matrix& matrix, const Condition& cond
   const detail::Store& store = matrix.store();
   detail::require_covered(store, options.absent);
   const detail::Interval interval(condition, options.nonzero);
-  const auto strips = detail::search_strips(store, options.threads);
+  const auto strips = detail::row_strips(store, detail::strips_for(options.threads));
   std::vector<std::uint8_t> mask(matrix.rows());
   detail::parallel_for(strips.size(), options.threads, [&](std::uint64_t i) {
     detail::find(store, strips[i], interval, options.absent,

@@ -42,7 +42,7 @@ void where(const Frame& frame, const Expression& expression, const TakeRows& tak
 std::uint64_t count_where(const Frame& frame, const Expression& expression,
                           const WhereOptions& options) {
   const detail::RowSearch search(frame, expression, options);
-  const auto strips = detail::search_strips(frame.store(), options.threads);
+  const auto strips = detail::row_strips(frame.store(), detail::strips_for(options.threads));
   std::vector<std::uint64_t> counts(strips.size());
   detail::parallel_for(strips.size(), options.threads, [&](std::uint64_t i) {
     std::vector<std::uint8_t> found;
@@ -58,7 +58,7 @@ std::uint64_t count_where(const Frame& frame, const Expression& expression,
 std::vector<std::uint8_t> rows_where(const Frame& frame, const Expression& expression,
                                      const WhereOptions& options) {
   const detail::RowSearch search(frame, expression, options);
-  const auto strips = detail::search_strips(frame.store(), options.threads);
+  const auto strips = detail::row_strips(frame.store(), detail::strips_for(options.threads));
   auto found = detail::in_memory(
       frame.store(), frame.rows(), 1,
       [&] { return "answers for " + std::to_string(frame.rows()) + " rows"; },
