@@ -8,28 +8,18 @@ namespace dapple::detail::c {
 
 namespace {
 
-void release_schema(ArrowSchema* schema) {
-  for (std::int64_t k = 0; k < schema->n_children; ++k) {
-    if (schema->children[k]->release != nullptr) schema->children[k]->release(schema->children[k]);
+/// Releases a schema or an array, and what it has.
+template <class Data, class Arrow>
+void release(Arrow* arrow) {
+  for (std::int64_t k = 0; k < arrow->n_children; ++k) {
+    if (arrow->children[k]->release != nullptr) arrow->children[k]->release(arrow->children[k]);
   }
-  if (schema->dictionary != nullptr) {
-    if (schema->dictionary->release != nullptr) schema->dictionary->release(schema->dictionary);
-    delete schema->dictionary;
+  if (arrow->dictionary != nullptr) {
+    if (arrow->dictionary->release != nullptr) arrow->dictionary->release(arrow->dictionary);
+    delete arrow->dictionary;
   }
-  delete static_cast<SchemaData*>(schema->private_data);
-  schema->release = nullptr;
-}
-
-void release_array(ArrowArray* array) {
-  for (std::int64_t k = 0; k < array->n_children; ++k) {
-    if (array->children[k]->release != nullptr) array->children[k]->release(array->children[k]);
-  }
-  if (array->dictionary != nullptr) {
-    if (array->dictionary->release != nullptr) array->dictionary->release(array->dictionary);
-    delete array->dictionary;
-  }
-  delete static_cast<ArrayData*>(array->private_data);
-  array->release = nullptr;
+  delete static_cast<Data*>(arrow->private_data);
+  arrow->release = nullptr;
 }
 
 ArrowArray make_words(const std::shared_ptr<const Texts>& words) {
@@ -64,7 +54,7 @@ ArrowSchema make_schema(std::string format, std::unique_ptr<SchemaData> data) {
   out.flags = ARROW_FLAG_NULLABLE;
   out.n_children = static_cast<std::int64_t>(data->children.size());
   out.children = data->pointers.data();
-  out.release = release_schema;
+  out.release = release<SchemaData, ArrowSchema>;
   out.private_data = data.release();
   return out;
 }
@@ -79,7 +69,7 @@ ArrowArray make_array(std::uint64_t rows, std::unique_ptr<ArrayData> data) {
   out.n_children = static_cast<std::int64_t>(data->children.size());
   out.buffers = data->buffers.data();
   out.children = data->pointers.data();
-  out.release = release_array;
+  out.release = release<ArrayData, ArrowArray>;
   out.private_data = data.release();
   return out;
 }
