@@ -10,17 +10,16 @@ namespace dapple::detail::packed {
 
 namespace {
 
-/// Distinct words and how often they occurred, in order of their first occurrence. A hash table
-/// with open addressing, at most half full.
+/// Distinct words and how often they occurred, in order of their first occurrence.
 template <Word W>
-class Counted {
+class Counts {
  public:
-  Counted() : slots_(64) {}
+  const std::vector<W>& words() const noexcept { return words_; }
+  const std::vector<std::uint32_t>& counts() const noexcept { return counts_; }
 
-  /// The number of the word.
-  std::uint32_t add(W word) {
-    if (words_.size() * 2 >= slots_.size()) grow();
-    std::uint32_t& slot = find(word);
+ protected:
+  /// The number of the word; in `slot` it is one more, or 0 for a new word.
+  std::uint32_t count(std::uint32_t& slot, W word) {
     if (slot == 0) {
       words_.push_back(word);
       counts_.push_back(0);
@@ -29,49 +28,45 @@ class Counted {
     ++counts_[slot - 1];
     return slot - 1;
   }
-  const std::vector<W>& words() const noexcept { return words_; }
-  const std::vector<std::uint32_t>& counts() const noexcept { return counts_; }
+
+  std::vector<W> words_;
+  std::vector<std::uint32_t> counts_;
+};
+
+/// Of any words, by a hash table with open addressing, at most half full.
+template <Word W>
+class Counted : public Counts<W> {
+ public:
+  Counted() : slots_(64) {}
+  std::uint32_t add(W word) {
+    if (this->words_.size() * 2 >= slots_.size()) grow();
+    return this->count(find(word), word);
+  }
 
  private:
   std::uint32_t& find(W word) noexcept {
     const std::uint64_t hash = std::uint64_t{word} * 0x9E3779B97F4A7C15U;
     for (std::size_t i = (hash >> 32) & (slots_.size() - 1);; i = (i + 1) & (slots_.size() - 1)) {
-      if (slots_[i] == 0 || words_[slots_[i] - 1] == word) return slots_[i];
+      if (slots_[i] == 0 || this->words_[slots_[i] - 1] == word) return slots_[i];
     }
   }
   void grow() {
     slots_.assign(slots_.size() * 4, 0);
-    for (std::uint32_t i = 0; i < words_.size(); ++i) find(words_[i]) = i + 1;
+    for (std::uint32_t i = 0; i < this->words_.size(); ++i) find(this->words_[i]) = i + 1;
   }
 
-  std::vector<std::uint32_t> slots_;  // a word's number plus 1; 0 where there is none
-  std::vector<W> words_;
-  std::vector<std::uint32_t> counts_;
+  std::vector<std::uint32_t> slots_;
 };
 
-/// The same of small words, each of which has a place of its own: four times as fast.
+/// Of small words, each of which has a place of its own: four times as fast.
 template <Word W>
-class CountedSmall {
+class CountedSmall : public Counts<W> {
  public:
-  explicit CountedSmall(W most) : numbers_(static_cast<std::size_t>(most) + 1) {}
-
-  std::uint32_t add(W word) {
-    std::uint32_t& number = numbers_[static_cast<std::size_t>(word)];
-    if (number == 0) {
-      words_.push_back(word);
-      counts_.push_back(0);
-      number = static_cast<std::uint32_t>(words_.size());
-    }
-    ++counts_[number - 1];
-    return number - 1;
-  }
-  const std::vector<W>& words() const noexcept { return words_; }
-  const std::vector<std::uint32_t>& counts() const noexcept { return counts_; }
+  explicit CountedSmall(W most) : slots_(static_cast<std::size_t>(most) + 1) {}
+  std::uint32_t add(W word) { return this->count(slots_[static_cast<std::size_t>(word)], word); }
 
  private:
-  std::vector<std::uint32_t> numbers_;  // a word's number plus 1; 0 where there is none
-  std::vector<W> words_;
-  std::vector<std::uint32_t> counts_;
+  std::vector<std::uint32_t> slots_;
 };
 
 template <Word W>
