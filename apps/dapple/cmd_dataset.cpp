@@ -125,6 +125,18 @@ void add_flags(Command& command, Wanted& wanted) {
   const auto given = [&wanted](std::string_view flag, std::string_view actions) {
     wanted.given.emplace_back(flag, actions);
   };
+  constexpr std::uint64_t kAny = ~std::uint64_t{0};
+  const auto number = [&](const char* flag, const char* what, std::uint64_t least,
+                          std::uint64_t most, std::uint64_t& target, const char* actions,
+                          const char* help) {
+    command.option(
+        flag, what,
+        [=, &target](const std::string& text) {
+          target = parse_number(flag, text, least, most);
+          given(flag, actions);
+        },
+        help);
+  };
   command.section("where parts go");
   command.option(
       "--at", "ROW,COL",
@@ -134,20 +146,10 @@ void add_flags(Command& command, Wanted& wanted) {
         given("--at", "append");
       },
       "append: the first cell of the part; below all rows unless given");
-  command.option(
-      "--rows", "N",
-      [&wanted, given](const std::string& text) {
-        wanted.commit.rows = parse_number("--rows", text, 0, ~std::uint64_t{0});
-        given("--rows", "create, commit");
-      },
-      "create, commit: the data set has at least N rows");
-  command.option(
-      "--cols", "N",
-      [&wanted, given](const std::string& text) {
-        wanted.commit.cols = parse_number("--cols", text, 0, ~std::uint64_t{0});
-        given("--cols", "create, commit");
-      },
-      "create, commit: a matrix has at least N columns");
+  number("--rows", "N", 0, kAny, wanted.commit.rows, "create, commit",
+         "create, commit: the data set has at least N rows");
+  number("--cols", "N", 0, kAny, wanted.commit.cols, "create, commit",
+         "create, commit: a matrix has at least N columns");
   command.flag(
       "--whole",
       [&wanted, given] {
@@ -156,27 +158,12 @@ void add_flags(Command& command, Wanted& wanted) {
       },
       "commit: every cell must be in a part");
   command.section("what goes");
-  command.option(
-      "--small", "BYTES",
-      [&wanted, given](const std::string& text) {
-        wanted.small = parse_number("--small", text, 1, ~std::uint64_t{0});
-        given("--small", "compact");
-      },
-      "compact: the parts to put together have fewer bytes; 64 MiB unless given");
-  command.option(
-      "--keep", "N",
-      [&wanted, given](const std::string& text) {
-        wanted.collect.keep = parse_number("--keep", text, 1, ~std::uint64_t{0});
-        given("--keep", "gc");
-      },
-      "gc: the latest N states stay; 1 unless given");
-  command.option(
-      "--grace", "SECONDS",
-      [&wanted, given](const std::string& text) {
-        wanted.collect.grace_s = parse_number("--grace", text, 0, 1u << 31);
-        given("--grace", "gc");
-      },
-      "gc: what is younger stays, since somebody may be using it; a week unless given");
+  number("--small", "BYTES", 1, kAny, wanted.small, "compact",
+         "compact: the parts to put together have fewer bytes; 64 MiB unless given");
+  number("--keep", "N", 1, kAny, wanted.collect.keep, "gc",
+         "gc: the latest N states stay; 1 unless given");
+  number("--grace", "SECONDS", 0, 1u << 31, wanted.collect.grace_s, "gc",
+         "gc: what is younger stays, since somebody may be using it; a week unless given");
   command.section("how parts are written");
   command.flag(
       "--no-sync",
