@@ -1,6 +1,5 @@
 #include "lib/foreign/idv/idv_block.h"
 
-#include <cstring>
 #include <memory>
 
 #include "dapple/array.h"
@@ -66,23 +65,14 @@ void put_place(std::vector<std::byte>& out, const BlockPlace& place) {
   append_le(out, static_cast<std::int32_t>(place.inflated));
 }
 
-void copy_block(const ByteSource& file, Compression compression, const BlockPlace& place,
-                std::byte* out) {
-  if (compression == Compression::none) {
-    std::memcpy(out, file.at(place.offset, place.inflated), place.inflated);
-    return;
-  }
-  const std::string wrong = inflate(wrapper_of(compression), file.bytes(place.offset, place.bytes),
-                                    std::span(out, place.inflated));
-  if (!wrong.empty()) throw Error(Errc::corrupt, file.name(), place.offset, wrong);
-}
-
 BlockBytes read_block(const ByteSource& file, Compression compression, const BlockPlace& place) {
   if (compression == Compression::none) {
     return {{file.bytes(place.offset, place.inflated), nullptr}, place.offset, &file.name()};
   }
   auto inflated = std::make_shared<Array<std::byte>>(static_cast<std::size_t>(place.inflated));
-  copy_block(file, compression, place, inflated->data());
+  const std::string wrong = inflate(wrapper_of(compression), file.bytes(place.offset, place.bytes),
+                                    std::span(inflated->data(), inflated->size()));
+  if (!wrong.empty()) throw Error(Errc::corrupt, file.name(), place.offset, wrong);
   return {{{inflated->data(), inflated->size()}, inflated}, place.offset, &file.name(), true};
 }
 

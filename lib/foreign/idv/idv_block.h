@@ -54,9 +54,4 @@ struct BlockBytes {
 /// The block's bytes: in place when it isn't compressed. Throws corrupt.
 BlockBytes read_block(const ByteSource& file, Compression compression, const BlockPlace& place);
 
-/// Copies all of the block to `out`, straight from the compressed bytes. Throws corrupt. REQUIRES
-/// room for the inflated block.
-void copy_block(const ByteSource& file, Compression compression, const BlockPlace& place,
-                std::byte* out);
-
 }  // namespace dapple::detail::idv

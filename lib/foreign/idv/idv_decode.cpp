@@ -11,8 +11,7 @@ namespace {
 struct Found {
   const Strip& strip;
   const TocColumn& column;
-  std::uint64_t number;  // of the block in its column
-  std::uint64_t rows;    // in the block
+  std::uint64_t rows;  // in the block
   BlockBytes bytes{};
 
   const ItemType& item() const noexcept { return *column.codec.item; }
@@ -29,7 +28,7 @@ Found find_place_of(const Store& store, const Entry& entry) {
   const Strip& strip = strip_of(contents, entry.pos.cx);
   const TocColumn& column = contents.toc[strip.column];
   const std::uint64_t number = entry.pos.rx / column.block_rows;
-  return {strip, column, number, rows_of_block(contents.header, column, number)};
+  return {strip, column, rows_of_block(contents.header, column, number)};
 }
 
 /// With its bytes; inflated ones are kept unless `part` is all of the block.
@@ -130,14 +129,6 @@ void read(const Store& store, const Entry& entry, const Part& part, const Target
   if (part.rows.empty() || part.cols.empty()) return;
   const Found place = find_place_of(store, entry);
   if (place.strip.texts != nullptr) return read_codes(store, entry, *place.strip.texts, part, out);
-  const bool plain = place.item().layout == Layout::number && !place.column.codec.vector &&
-                     place.strip.scale.is_identity();
-  if (plain && out.type == entry.value_type && out.row_step == size_of(out.type) &&
-      place.is_all(part)) {
-    const BlockPlace at = find_place(store.file(), store.state<State>().contents().header,
-                                     place.column, place.number);
-    return copy_block(store.file(), place.column.compression, at, out.data);
-  }
   const Found found = find_block(store, entry, part);
   if (found.column.codec.vector) return read_vectors(store, entry, found, part, out);
   const ItemRun items(found.bytes.reader(), found.item(), found.rows);
