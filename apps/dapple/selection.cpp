@@ -124,26 +124,16 @@ std::vector<std::uint64_t> resolve_labels(const std::vector<std::string>& labels
 
 void add_selection_flags(Command& command, SelectionFlags& flags) {
   command.section("choosing cells (all of them unless one of these is given)");
-  command.option(
-      "--block", "RX,CX",
-      [&flags](const std::string& text) {
-        flags.block = parse_pair("--block", text, ',', "RX,CX");
-      },
-      "the block whose first cell is row RX, column CX");
-  command.option(
-      "--tile", "I,J",
-      [&flags](const std::string& text) { flags.tile = parse_pair("--tile", text, ',', "I,J"); },
-      "tile I from the top and J from the left of a regular tiling");
-  command.option(
-      "--around", "R,C",
-      [&flags](const std::string& text) {
-        flags.around = parse_pair("--around", text, ',', "R,C");
-      },
-      "the block that contains the cell in row R, column C");
-  command.option(
-      "--cell", "R,C",
-      [&flags](const std::string& text) { flags.cell = parse_pair("--cell", text, ',', "R,C"); },
-      "the cell in row R, column C: its value alone");
+  const auto pair = [&](const char* flag, const char* what, auto& target, const char* help) {
+    command.option(
+        flag, what,
+        [=, &target](const std::string& text) { target = parse_pair(flag, text, ',', what); },
+        help);
+  };
+  pair("--block", "RX,CX", flags.block, "the block whose first cell is row RX, column CX");
+  pair("--tile", "I,J", flags.tile, "tile I from the top and J from the left of a regular tiling");
+  pair("--around", "R,C", flags.around, "the block that contains the cell in row R, column C");
+  pair("--cell", "R,C", flags.cell, "the cell in row R, column C: its value alone");
   command.option(
       "--rows", "A:B",
       [&flags](const std::string& text) { flags.rows = parse_range("--rows", text); },
