@@ -11,6 +11,22 @@
 
 namespace dapple::detail {
 
+/// The same ranges in ascending order, those that overlap or are less than `gap` apart as one.
+inline std::vector<Range> merged(std::vector<Range> ranges, std::uint64_t gap) {
+  std::sort(ranges.begin(), ranges.end(),
+            [](const Range& a, const Range& b) { return a.begin < b.begin; });
+  std::vector<Range> result;
+  for (const Range& range : ranges) {
+    if (!result.empty() &&
+        (range.begin < result.back().end || range.begin - result.back().end < gap)) {
+      result.back().end = std::max(result.back().end, range.end);
+    } else {
+      result.push_back(range);
+    }
+  }
+  return result;
+}
+
 /// Numbers in ranges; ranges that touch are one. One thread.
 class RangeSet {
  public:

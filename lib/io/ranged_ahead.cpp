@@ -67,17 +67,7 @@ std::vector<Range> RangedSource::not_there(std::span<const Range> ranges) const 
       }
     }
   }
-  std::sort(all.begin(), all.end(),
-            [](const Range& a, const Range& b) { return a.begin < b.begin; });
-  std::vector<Range> result;
-  for (const Range& range : all) {
-    if (result.empty() || range.begin >= result.back().end) {
-      result.push_back(range);
-    } else {
-      result.back().end = std::max(result.back().end, range.end);
-    }
-  }
-  return result;
+  return merged(std::move(all), 0);
 }
 
 namespace {

@@ -45,18 +45,7 @@ std::vector<Range> RangedSource::joined(std::span<const Range> ranges) const {
   for (const Range& range : ranges) {
     if (!range.empty()) all.push_back(in_units(range));
   }
-  std::sort(all.begin(), all.end(),
-            [](const Range& a, const Range& b) { return a.begin < b.begin; });
-  std::vector<Range> result;
-  for (const Range& range : all) {
-    if (!result.empty() &&
-        (range.begin <= result.back().end || range.begin - result.back().end <= habits_.gap)) {
-      result.back().end = std::max(result.back().end, range.end);
-    } else {
-      result.push_back(range);
-    }
-  }
-  return result;
+  return merged(std::move(all), habits_.gap + 1);
 }
 
 std::vector<RangedSource::Near> RangedSource::joined(std::span<const Part> parts,
