@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "dapple/dapple.h"
+#include "dapple/range_reader.h"
 #include "tests/check.h"
 #include "tests/foreign/hdf5_writer.h"
 #include "tests/support.h"
@@ -315,4 +316,45 @@ TEST_CASE("hdf5: a chunk whose compressed bytes were changed is corrupt") {
   CHECK(error.code() == Errc::corrupt);
   CHECK(error.detail().starts_with(
       "the data set X has a chunk at (0, 0) that cannot be decompressed: "));
+}
+
+namespace {
+
+/// Bytes that are somewhere else, so that the library gets a copy of them in memory.
+class Elsewhere final : public RangeReader {
+ public:
+  explicit Elsewhere(std::string bytes) : bytes_(std::move(bytes)) {}
+  std::uint64_t size() const override { return bytes_.size(); }
+  std::uint64_t read(std::span<const RangeRequest> requests) const override {
+    std::uint64_t done = 0;
+    for (const auto& [offset, to] : requests) {
+      std::memcpy(to.data(), bytes_.data() + offset, to.size());
+      done += to.size();
+    }
+    return done;
+  }
+
+ private:
+  std::string bytes_;
+};
+
+}  // namespace
+
+TEST_CASE("hdf5: files that are in memory together are told apart") {
+  // The library took the second for the first: its extents, its chunks, its cells.
+  const TempDir dir;
+  for (const Hdf5Layout& layout : {Hdf5Layout{}, Hdf5Layout{.chunk = {1, 3}, .gzip = 1}}) {
+    std::vector<Matrix> opened;
+    for (std::uint8_t k = 1; k <= 3; ++k) {
+      const std::vector<std::uint8_t> cells(k * 4ULL, k);
+      Hdf5Writer(dir / "d.h5").data_set("X", {k, 4}, cells, layout);
+      const auto bytes = std::make_shared<const Elsewhere>(read_text(dir / "d.h5"));
+      opened.push_back(Matrix::open(bytes, "d.h5"));
+    }
+    for (std::uint8_t k = 1; k <= 3; ++k) {
+      const Matrix& m = opened[k - 1];
+      REQUIRE(m.rows() == k);
+      CHECK(m.read<std::uint8_t>({{0, k}, {0, 4}}) == std::vector<std::uint8_t>(k * 4ULL, k));
+    }
+  }
 }

@@ -86,10 +86,11 @@ OpenFile::OpenFile(std::shared_ptr<ByteSource> file) : file_(std::move(file)) {
     h5.H5Pset_fapl_core(access.get(), growth, 0);
     h5.H5Pset_file_image(access.get(), const_cast<std::byte*>(bytes), file_->size());
   }
-  // A file that is in memory must not be there under its name.
+  // What is in memory must not be there under its name, by which the library tells it from others:
+  // it takes two of one name for one file.
   const std::string path = file_->has_path()
                                ? "/proc/self/fd/" + std::to_string(file_->local()->descriptor())
-                               : "/dev/null/memory";
+                               : "/dev/null/memory/" + std::to_string(file_->number());
   h5.H5Pset_file_locking(access.get(), false, true);
   id_ = Handle(h5.H5Fopen(path.c_str(), H5F_ACC_RDONLY, access.get()), h5.H5Fclose);
   if (!id_.is_open() && is_being_written(session.reason())) {
