@@ -1,6 +1,7 @@
 #include "lib/foreign/hdf5/data_set.h"
 
 #include <sys/file.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <array>
@@ -74,12 +75,20 @@ std::size_t size_of_real(const Session& session, hid_t type) {
   return exponent <= 11 && digits <= 52 ? sizeof(double) : 2 * sizeof(double);
 }
 
+/// Those of the process, which the library knows, too. Used within a Session.
+std::vector<OpenFile*>& open_files() {
+  static std::vector<OpenFile*> files;
+  return files;
+}
+
 }  // namespace
 
 OpenFile::OpenFile(std::shared_ptr<ByteSource> file) : file_(std::move(file)) {
   const Session session(name());
   const Api& h5 = session.api();
   const Handle access(h5.H5Pcreate(h5.file_access), h5.H5Pclose);
+  h5.H5Pset_fclose_degree(access.get(), H5F_CLOSE_STRONG);  // with all that is open in it
+  end_outdated();
   if (!file_->has_path()) {  // the library wants one: it gets a copy in memory
     const std::byte* const bytes = file_->at(0, file_->size());
     constexpr std::size_t growth = 1 << 20;
@@ -96,11 +105,44 @@ OpenFile::OpenFile(std::shared_ptr<ByteSource> file) : file_(std::move(file)) {
   if (!id_.is_open() && is_being_written(session.reason())) {
     constexpr unsigned kBesideWriter = H5F_ACC_RDONLY | H5F_ACC_SWMR_READ;
     id_ = Handle(h5.H5Fopen(path.c_str(), kBesideWriter, access.get()), h5.H5Fclose);
+    beside_writer_ = true;
   }
   if (!id_.is_open()) fail(session, "HDF5 cannot open it");
+  open_files().push_back(this);
+}
+
+/// Ends what was opened before this file was overwritten in place. As long as any of it is open,
+/// the library takes the file for the one that it knows, and reads new bytes where the old ones
+/// were.
+void OpenFile::end_outdated() {
+  struct stat found {};
+  if (!file_->has_path() || ::fstat(file_->local()->descriptor(), &found) != 0) return;
+  device_ = found.st_dev;
+  inode_ = found.st_ino;
+  const Identity& now = file_->identity();
+  for (OpenFile* const other : open_files()) {
+    if (other->device_ != device_ || other->inode_ != inode_ || other->beside_writer_) continue;
+    const Identity& before = other->file_->identity();
+    if (before.size == now.size && before.mtime_ns == now.mtime_ns) continue;
+    other->id_.close();
+    other->outdated_ = true;
+  }
+}
+
+void OpenFile::require_latest() const {
+  if (!outdated_) return;
+  throw Error(
+      Errc::io, name(), std::nullopt,
+      "the file was changed after it was opened, and then opened once more; open this again");
+}
+
+hid_t OpenFile::id() const {
+  require_latest();
+  return id_.get();
 }
 
 void OpenFile::fail(const Session& session, const std::string& what) const {
+  require_latest();
   const std::string reason = session.reason();
   const auto is = [&](const char* words) { return reason.find(words) != std::string::npos; };
   Errc code = Errc::corrupt;
@@ -124,6 +166,7 @@ void OpenFile::fail(const Session& session, const std::string& what) const {
 
 OpenFile::~OpenFile() {
   const Session session(name());
+  std::erase(open_files(), this);
   id_.close();
 }
 

@@ -29,7 +29,8 @@ class OpenFile {
 
   const ByteSource& file() const noexcept { return *file_; }
   const std::string& name() const noexcept { return file_->name(); }
-  hid_t id() const noexcept { return id_.get(); }
+  /// Of the library. Throws io when the file was changed and opened anew.
+  hid_t id() const;
   /// Throws what a call of the library that just failed means: io while another program writes the
   /// file, unsupported for what a newer library wrote, else corrupt.
   [[noreturn]] void fail(const Session& session, const std::string& what) const;
@@ -37,8 +38,13 @@ class OpenFile {
   Handle open_object(const Session& session, const std::string& path) const;
 
  private:
+  void end_outdated();
+  void require_latest() const;
+
   std::shared_ptr<ByteSource> file_;
+  std::uint64_t device_ = 0, inode_ = 0;  // of a local file
   Handle id_;
+  bool beside_writer_ = false, outdated_ = false;
 };
 
 /// Whether a type is an enumeration of 0 and 1 in a byte, as h5py stores Booleans.

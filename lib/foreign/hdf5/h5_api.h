@@ -36,6 +36,7 @@ namespace dapple::detail::hdf5 {
   F(H5Pset_fapl_core)            \
   F(H5Pset_file_image)           \
   F(H5Pset_file_locking)         \
+  F(H5Pset_fclose_degree)        \
   F(H5Pset_elink_cb)             \
   F(H5Pget_layout)               \
   F(H5Pget_chunk)                \
