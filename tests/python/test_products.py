@@ -81,6 +81,20 @@ def test_no_array_is_made_of_a_large_matrix(tmp_path):
     assert np.array_equal(sp.csr_array(x[None]) @ m, wanted[None])
 
 
+def test_polars_has_factors_as_well(make):
+    # A Series was multiplied by polars, which asked the matrix for `dot`.
+    pl = pytest.importorskip("polars")
+    a = cells((6, 4), "f8")
+    m, x, y = make(a), np.arange(4.0), np.arange(6.0)
+    assert np.array_equal(m @ pl.Series(x), a @ x)
+    assert np.array_equal(m @ pl.DataFrame({"x": x}), a @ x[:, None])
+    assert np.array_equal(pl.DataFrame(y[None]) @ m, y[None] @ a)
+    with pytest.raises(dp.TypeMismatchError, match="multiplied by numbers"):
+        m @ pl.Series(list("abcd"))
+    with pytest.raises(dp.InvalidArgumentError, match="dimension mismatch"):
+        m @ pl.Series(y)
+
+
 def test_to_other_functions_a_matrix_is_an_array(make):
     a = cells((6, 5), "f8")
     m = make(a)

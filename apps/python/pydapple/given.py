@@ -92,6 +92,11 @@ def is_sparse(data: Any) -> bool:
     return hasattr(data, "tocsr") and hasattr(data, "nnz")
 
 
+def is_polars(data: Any) -> bool:
+    """A Series or DataFrame of polars, whose own products know no matrix in a file."""
+    return bool(_names_of(data) & {"polars.Series", "polars.DataFrame"})
+
+
 def require_sound(data: Any) -> None:
     """Raise where positions of SciPy's arrays are outside of them: its loops write where they say.
 

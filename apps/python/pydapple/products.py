@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from .advice import NotCalculatedWith
 from .errors import InvalidArgumentError, TypeMismatchError, shown
-from .given import is_sparse
+from .given import is_polars, is_sparse
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -108,7 +108,7 @@ def _require_fit(shape: tuple[int, ...], extent: int, axis: int) -> None:
 
 def _factor(x: Any, extent: int, axis: int) -> NDArray[Any] | None:
     """What is multiplied with as it is; None for what has masks, or products of its own."""
-    if isinstance(x, (list, tuple, Multiplied)):
+    if isinstance(x, (list, tuple, Multiplied)) or is_polars(x):
         try:
             x = np.asarray(x)
         except ValueError as error:  # rows of different lengths
