@@ -113,6 +113,22 @@ def use_zarrs():
     zarr.config.set({"codec_pipeline.path": "zarrs.ZarrsCodecPipeline"})
 
 
+def places_of(opened, cells, name):
+    """The least time of some runs for each kind of places, which have the right cells."""
+    figures = {}
+    for what, places in PLACES.items():
+        best = float("inf")
+        for _ in range(3):
+            array = opened()  # anew: nothing is kept
+            got, used = cpu(lambda a=array, p=places: [a[at] for at in p])
+            best = min(best, used)
+            for part, at in zip(got, places, strict=True):
+                assert np.array_equal(part, cells[at])
+            del got
+        figures[f"{name}, {what}"] = best
+    return figures
+
+
 def dense(folder, reader):
     """Whole images, and regions of them."""
     if reader == "dapple":
@@ -133,16 +149,8 @@ def dense(folder, reader):
     for image in IMAGES:
         cells = np.load(f"{folder}/{image}.npy")
         for name in CODECS:
-            for what, places in PLACES.items():
-                best = float("inf")
-                for _ in range(3):
-                    array = opened(f"{folder}/{image}-{name}.zarr")  # anew: nothing is kept
-                    got, used = cpu(lambda a=array, p=places: [a[at] for at in p])
-                    best = min(best, used)
-                    for part, at in zip(got, places, strict=True):
-                        assert np.array_equal(part, cells[at])
-                    del got
-                figures[f"{image}, {name}, {what}"] = best
+            path = f"{folder}/{image}-{name}.zarr"
+            figures |= places_of(lambda path=path: opened(path), cells, f"{image}, {name}")
     return figures
 
 
@@ -227,6 +235,14 @@ def store(folder, which):
 
     import pydapple as dp
 
+    def opened(path):
+        if which == "ours":
+            array = zarr.open_group(dp.zarr_store(f"{path}.dbdf"), mode="r")["data"]
+        else:
+            array = zarr.open_array(f"{path}.zarr", mode="r")
+        assert array.chunks == (CHUNK, CHUNK)
+        return array
+
     figures = {}
     for image in IMAGES:
         cells = np.load(f"{folder}/{image}.npy")
@@ -239,21 +255,7 @@ def store(folder, which):
                 compressors=None if which == "plain" else "auto",
             )  # fmt: skip
             own[:] = cells
-        for what, places in PLACES.items():
-            best = float("inf")
-            for _ in range(5):
-                if which == "ours":
-                    group = zarr.open_group(dp.zarr_store(f"{path}.dbdf"), mode="r")
-                    array = group["data"]
-                else:
-                    array = zarr.open_array(f"{path}.zarr", mode="r")
-                assert array.chunks == (CHUNK, CHUNK)
-                got, used = cpu(lambda a=array, p=places: [a[at] for at in p])
-                best = min(best, used)
-                for part, at in zip(got, places, strict=True):
-                    assert np.array_equal(part, cells[at])
-                del got
-            figures[f"{image}, {what}"] = best
+        figures |= places_of(lambda path=path: opened(path), cells, image)
         shutil.rmtree(f"{path}.zarr", ignore_errors=True)
     return figures
 

@@ -3,8 +3,8 @@
 #     Rscript columns.R DAPPLE [FOLDER]      DAPPLE: the command; the package dapple is installed
 #
 # HDF5Array reads an H5SparseMatrix, which is stored column by column, not compressed, and the dense chunks that
-# it writes by default. dapple reads a file of row bands, and the same one with the copy by column of `dapple index`. What
-# is compared is processor time, of files in memory; every answer is the matrix's.
+# it writes by default. dapple reads a file of row bands, and the same one with the copy by column of
+# `dapple index`. What is compared is processor time, of files in memory; every answer is the matrix's.
 suppressPackageStartupMessages({ library(Matrix); library(HDF5Array); library(rhdf5); library(dapple) })
 given <- commandArgs(TRUE)
 folder <- tempfile(tmpdir = if (length(given) > 1) given[2] else "/dev/shm")
