@@ -1,4 +1,4 @@
-// One open file, and one data set in it.
+// One data set of an open file.
 #pragma once
 
 #include <cstdint>
@@ -13,39 +13,10 @@
 #include "dapple/region.h"
 #include "lib/base/serial_number.h"
 #include "lib/foreign/hdf5/h5_api.h"
+#include "lib/foreign/hdf5/open_file.h"
 #include "lib/io/byte_source.h"
 
 namespace dapple::detail::hdf5 {
-
-/// A file as the library sees it. Thread-safe; closed with the last data set.
-class OpenFile {
- public:
-  /// Opens what `file` has open, not what its path leads to now. Locks nothing, so that programs go
-  /// on writing; also a file that is written in SWMR mode. Throws corrupt, unsupported, io.
-  explicit OpenFile(std::shared_ptr<ByteSource> file);
-  ~OpenFile();
-  OpenFile(const OpenFile&) = delete;
-  OpenFile& operator=(const OpenFile&) = delete;
-
-  const ByteSource& file() const noexcept { return *file_; }
-  const std::string& name() const noexcept { return file_->name(); }
-  /// Of the library. Throws io when the file was changed and opened anew.
-  hid_t id() const;
-  /// Throws what a call of the library that just failed means: io while another program writes the
-  /// file, unsupported for what a newer library wrote, else corrupt.
-  [[noreturn]] void fail(const Session& session, const std::string& what) const;
-  /// The object at a path; not open when there is none. Links to other files are not followed.
-  Handle open_object(const Session& session, const std::string& path) const;
-
- private:
-  void end_outdated();
-  void require_latest() const;
-
-  std::shared_ptr<ByteSource> file_;
-  std::uint64_t device_ = 0, inode_ = 0;  // of a local file
-  Handle id_;
-  bool beside_writer_ = false, outdated_ = false;
-};
 
 /// Whether a type is an enumeration of 0 and 1 in a byte, as h5py stores Booleans.
 bool is_boolean(const Session& session, hid_t type);
