@@ -96,9 +96,19 @@ class Plain:
     """An object that nothing knows."""
 
 
+class Contrary:
+    """One that cannot be compared, as a DataFrame of polars with text."""
+
+    __hash__ = None
+
+    def __eq__(self, other):
+        raise LookupError("this is compared with nothing")
+
+
 ANYWHERE = [
     b"x", "\0", "\ud800", 2**70, float("nan"), [[1, 2], [3]], np.array(["a", 1, None], object), np.array([True] * 7), np.array(5),
     np.timedelta64(1, "ns"), Plain, Plain(), slice("a", "b"), {"a": 1}, sp.csr_array(np.eye(2)), pd.DataFrame({"a": [1]}), pd.NA, np.ma.masked,
+    sp.coo_array(np.ones(3)), Contrary(),
 ]  # fmt: skip
 
 

@@ -18,7 +18,6 @@ from .errors import Error, TypeMismatchError, shown
 Told = TypeVar("Told", bound=Callable[..., Any])  # a function, or a class with all its methods
 
 _INNER = re.compile(r"\[[^\[\]]*\]")
-_FOREIGN = (TypeError, ValueError, AttributeError, OverflowError, RuntimeError)
 
 
 def _is_flag(value: Any) -> bool:
@@ -143,7 +142,7 @@ def told(one: Told) -> Told:
     def checked(*given: Any, **named: Any) -> Any:
         try:
             return call(*given, **named)
-        except _FOREIGN as error:
+        except Exception as error:  # the argument's own, too
             if isinstance(error, Error):
                 raise
             _require_known(call, named)

@@ -129,7 +129,7 @@ def is_names(key: Any) -> bool:
         return True
     if isinstance(key, (list, tuple)):
         return len(key) > 0 and all(isinstance(one, str) for one in key)
-    if hasattr(key, "dtype") and getattr(key, "ndim", 0) == 1 and len(key):
+    if hasattr(key, "dtype") and len(getattr(key, "shape", ())) == 1 and key.shape[0]:
         kind = getattr(key.dtype, "kind", "O")  # of NumPy's dtypes and pandas' own
         return kind in "UT" or (kind == "O" and all(isinstance(one, str) for one in key))
     return False
