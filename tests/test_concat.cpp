@@ -248,6 +248,17 @@ TEST_CASE("concat: a mark of missing cells is no value of another frame") {
   convert(concat(parts, Axis::rows), {}, dir / "free.csv", again);
   CHECK(read_text(dir / "free.csv") ==
         "n\nNA\n8\n7\nNA\n-9223372036854775808\n9223372036854775807\n");
+  // Where zero marks them, they are no stored cells of a sparse block, nor of an empty one.
+  const auto zeros = marked<I64>(dir / "zeros", {0, 0, 0}, I64{0});
+  REQUIRE(std::get<Frame>(zeros).blocks()[0].kind == BlockKind::empty);
+  std::vector<I64> mostly(40);
+  mostly[30] = 6;
+  const auto sparse = marked<I64>(dir / "sparse", mostly, I64{0});
+  REQUIRE(std::get<Frame>(sparse).blocks()[0].kind == BlockKind::coo);
+  std::string nines;
+  for (const I64 cell : mostly) nines += cell == 0 ? "NA\n" : "6\n";
+  CHECK(told(other, zeros) == "i64 n\n7\nNA\nNA\nNA\nNA\n");
+  CHECK(told(other, sparse) == "i64 n\n7\nNA\n" + nines);
   const auto tried =
       marked<I64>(dir / "tried",
                   {kMin, kMax, 0x243f6a8885a308d3, 0x2b7e151628aed2a6, 0x1e3779b97f4a7c15, 7}, {});

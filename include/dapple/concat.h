@@ -38,12 +38,14 @@ struct ConcatOptions {
 /// finest of their units, and reading one that does not fit it throws type_mismatch. Dictionaries
 /// are merged in the order of the parts; whether they are those of a category or of text is up to
 /// the first. Those of ordered categories become one order if the orders together tell which of any
-/// two words comes first; unordered parts then must have no other words. CSV that is a line of
-/// labels alone joins columns of any kind. All parts must be matrices, or all frames.
+/// two words comes first; unordered parts then must have no other words. A column of which every
+/// cell is missing or NaN, and CSV that is a line of labels alone, join columns of any kind. All
+/// parts must be matrices, or all frames.
 ///
 /// Throws invalid_argument for no parts, for shapes, labels or meanings that differ, and for a mix
 /// of matrices and frames; unsupported for text columns. O(blocks + words of the dictionaries);
-/// O(rows) for columns of integers whose missing cells are marked differently.
+/// O(rows) for columns of integers whose missing cells are marked differently, and for those that
+/// may be all missing.
 std::variant<Matrix, Frame> concat(std::span<const std::variant<Matrix, Frame>> parts, Axis axis,
                                    const ConcatOptions& options = {});
 

@@ -146,7 +146,16 @@ Schema merge_schemas(std::vector<Piece>& pieces, Axis axis, const ConcatOptions&
   return all;
 }
 
-EntryTable move_entries(const std::vector<Piece>& pieces) {
+/// True when a block of these columns of a frame gets numbers for the zeros that it does not store.
+bool fills_zeros(const Piece& piece, const Entry& entry) {
+  const std::vector<Recode>& recode = piece.recode;
+  for (std::uint64_t c = entry.pos.cx; c < recode.size() && c - entry.pos.cx < entry.cols; ++c) {
+    if (!recode[c].keeps_zero()) return true;
+  }
+  return false;
+}
+
+EntryTable move_entries(const std::vector<Piece>& pieces, const Schema& whole) {
   EntryTable entries;
   std::uint64_t n = 0;
   for (const Piece& piece : pieces) n += piece.store->index().size();
@@ -156,6 +165,11 @@ EntryTable move_entries(const std::vector<Piece>& pieces) {
     piece.store->require_whole_index();
     for (std::uint64_t i = 0; i < index.size(); ++i) {
       Entry entry = index.entry(i);
+      if (entry.kind != BlockKind::dense && fills_zeros(piece, entry)) {
+        entry.kind = BlockKind::dense;
+        entry.value_type = whole.type_of(entry.pos.cx);
+        entry.stored = std::uint64_t{entry.rows} * entry.cols;
+      }
       entry.pos.rx += piece.first_row;
       entry.pos.cx += piece.first_col;
       entry.offset = i;
@@ -170,8 +184,8 @@ EntryTable move_entries(const std::vector<Piece>& pieces) {
 
 std::shared_ptr<const Store> store_of(std::vector<Piece> pieces, Schema schema, Axis axis) {
   const auto file = pieces.front().store->shared_file();
-  BlockIndex index =
-      BlockIndex::from_entries(move_entries(pieces), schema.rows, schema.cols, file->name());
+  BlockIndex index = BlockIndex::from_entries(move_entries(pieces, schema), schema.rows,
+                                              schema.cols, file->name());
   const Driver& driver = concat_driver(pieces, schema.kind == ObjectKind::frame);
   auto state = std::make_unique<ConcatState>();
   state->axis = axis;

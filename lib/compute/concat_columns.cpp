@@ -1,7 +1,8 @@
 #include "lib/compute/concat_columns.h"
 
 #include <algorithm>
-#include <limits>
+#include <bit>
+#include <cmath>
 #include <memory>
 #include <string>
 
@@ -43,11 +44,28 @@ bool every_cell(const Store& store, std::size_t col, const Test& holds) {
   return true;
 }
 
-/// True when every cell of a column of numbers is missing.
+bool is_nan(ValueType type, std::uint64_t bits) noexcept {
+  if (type == ValueType::f32)
+    return std::isnan(std::bit_cast<float>(static_cast<std::uint32_t>(bits)));
+  return type == ValueType::f64 && std::isnan(std::bit_cast<double>(bits));
+}
+
+/// True for a column that says nothing of what it holds: every cell is missing or, as pandas has
+/// it, a NaN, and no word is kept for later.
 bool is_all_missing(const Store& store, std::size_t col) {
-  const Meaning& meaning = store.schema().columns[col].meaning;
-  return meaning.kind == MeaningKind::number && meaning.missing == kMissingF64 &&
-         every_cell(store, col, [](std::uint64_t bits) { return bits == kMissingF64; });
+  const Column& column = store.schema().columns[col];
+  const Meaning& meaning = column.meaning;
+  if (meaning.has_words() && meaning.words->size() != 0) return false;
+  const bool numbers = meaning.kind == MeaningKind::number;
+  return every_cell(store, col, [&](std::uint64_t bits) {
+    return bits == meaning.missing || (numbers && is_nan(column.value_type, bits));
+  });
+}
+
+/// True where columns differ in nothing that one which is all missing would decide.
+bool is_alike(const Column& a, const Column& b) noexcept {
+  return a.meaning.kind == b.meaning.kind && a.meaning.zone == b.meaning.zone &&
+         is_float(a.value_type) == is_float(b.value_type);
 }
 
 /// True for labels alone, which say nothing of what the columns hold.
@@ -284,12 +302,16 @@ Column merge_column(std::span<const Store* const> frames, std::size_t col,
                                   " here, and another one of group " +
                                   shown(in_group->group->name) + " before");
     }
-    differ = differ || column_of(i).meaning.kind != first.meaning.kind;
+    differ = differ || !is_alike(column_of(i), first);
   }
   std::vector<std::size_t> empty, others;
   for (std::size_t i = 0; i < frames.size(); ++i) {
     if (is_untyped(*frames[i]) && !untyped_only) continue;
     (differ && is_all_missing(*frames[i], col) ? empty : others).push_back(i);
+  }
+  if (others.empty()) {  // none says what it holds: it is what it is in the first
+    others.push_back(empty.front());
+    empty.erase(empty.begin());
   }
   ColumnMerge merge(*frames[others.front()], column_of(others.front()));
   for (const std::size_t i : others) recode[i] = merge.add(*frames[i], column_of(i));

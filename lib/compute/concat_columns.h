@@ -35,6 +35,11 @@ struct Recode {
 
   /// True when they stay what they are.
   bool keeps() const noexcept { return codes.empty() && !missing && ticks == 1 && !rounds; }
+  /// True when zero stays zero, as the cells that a sparse block does not store are.
+  bool keeps_zero() const noexcept {
+    const auto zero = (*this)(0);
+    return keeps() || (zero && zero->bits == 0);
+  }
   /// True when every cell is missing.
   bool is_missing() const noexcept { return missing && !mark; }
   /// The type of the stored numbers. REQUIRES that not all are missing.
@@ -69,11 +74,12 @@ std::optional<std::pair<ValueType, ValueType>> rounding(ValueType part, ValueTyp
                                                         const ConcatOptions& options) noexcept;
 
 /// The column that column `col` of all these frames makes, and how the numbers of each frame
-/// change. Times get the finest of their units. A column of numbers all of which are missing, and
-/// one of CSV without rows, have no meaning of their own, and take that of the others; one that is
-/// in no group takes the others'. Where marks of missing cells differ, the column has one that is
-/// no value of any frame. Throws invalid_argument when labels, meanings or groups differ. O(words);
-/// O(rows) for columns that may be all missing, and for integers whose marks differ.
+/// change. Times get the finest of their units. Where meanings differ, or floats join integers, a
+/// column whose cells are all missing or NaN (and one of CSV without rows) has no meaning and type
+/// of its own, and takes those of the others; one that is in no group takes the others'. Where
+/// marks of missing cells differ, the column has one that is no value of any frame. Throws
+/// invalid_argument when labels, meanings or groups differ. O(words); O(rows) for columns that may
+/// be all missing, and for integers whose marks differ.
 Column merge_column(std::span<const Store* const> frames, std::size_t col,
                     const ConcatOptions& options, std::vector<Recode>& recode);
 

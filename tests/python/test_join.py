@@ -147,6 +147,45 @@ def test_a_column_that_is_all_missing_is_appended_to_any_other(tmp_path, missing
         dp.append(tmp_path / "m.dbdf", {"n": [None]})
 
 
+def test_a_column_that_is_all_missing_joins_any_other(tmp_path):
+    gone = [None, None]
+    nulls = {
+        "none": gone, "nan": np.full(2, np.nan), "nat": pd.to_datetime(gone), "zone": pd.to_datetime(gone).tz_localize("UTC"),
+        "boolean": pd.array(gone, "boolean"), "integer": pd.array(gone, "Int8"), "text": pd.array(gone, "string"),
+        "duration": pd.to_timedelta(gone), "f4": np.full(2, np.nan, "f4"),
+    }  # fmt: skip
+    typed = {
+        "b": pd.array([True, False], "boolean"), "t": pd.to_datetime(["2024-01-02", None]), "w": ["a", "b"],
+        "n": np.array([2**53 + 1, -(2**63)]), "d": pd.to_timedelta([1, 2], "s"), "c": pd.Categorical(["p", "q"], ordered=True),
+        "z": pd.to_datetime(["2024-01-02"] * 2).tz_localize("Asia/Tokyo"),
+    }  # fmt: skip
+    dp.write(tmp_path / "typed.dbdf", typed)
+    told = dp.open(tmp_path / "typed.dbdf")
+    for name, cells in nulls.items():
+        dp.write(tmp_path / "gone.dbdf", {label: cells for label in typed}, overwrite=True)
+        for parts in (["typed", "gone"], ["gone", "typed"], ["gone", "typed", "gone"]):
+            dp.concat([tmp_path / f"{part}.dbdf" for part in parts], tmp_path / "all.dbdf", overwrite=True)
+            f, at = dp.open(tmp_path / "all.dbdf"), 2 * parts.index("typed")
+            assert not dp.verify(tmp_path / "all.dbdf", payload=True).findings
+            for label in typed:
+                assert f.meanings[label][:4] == told.meanings[label][:4] and f.dtypes == told.dtypes, (name, label)
+                whole = [None] * (2 * len(parts))
+                whole[at : at + 2] = told.to_arrow()[label].to_pylist()
+                assert f.to_arrow()[label].to_pylist() == whole, (name, parts, label)
+    # Where no part tells anything, the first does; words that are kept tell something.
+    dp.concat([tmp_path / "gone.dbdf"] * 2, tmp_path / "all.dbdf", overwrite=True)
+    dp.write(tmp_path / "t.dbdf", {"a": pd.to_datetime(gone)})
+    dp.write(tmp_path / "n.dbdf", {"a": np.full(2, np.nan)})
+    dp.write(tmp_path / "c.dbdf", {"a": pd.Categorical(gone, ["p"])})
+    dp.concat([tmp_path / "t.dbdf", tmp_path / "n.dbdf"], tmp_path / "all.dbdf", overwrite=True)
+    assert dp.open(tmp_path / "all.dbdf").meanings["a"].kind == "timestamp"
+    dp.concat([tmp_path / "t.dbdf", tmp_path / "c.dbdf"], tmp_path / "all.dbdf", overwrite=True)
+    assert dp.open(tmp_path / "all.dbdf").meanings["a"].words.tolist() == ["p"]
+    dp.write(tmp_path / "b.dbdf", {"a": [True]})
+    with pytest.raises(dp.Error, match="column 'a' is a category here and a boolean before"):
+        dp.concat([tmp_path / "b.dbdf", tmp_path / "c.dbdf"], tmp_path / "all.dbdf", overwrite=True)
+
+
 def test_names_of_rows_that_are_appended_are_kept(tmp_path):
     path = tmp_path / "t.dbdf"
     for column in (np.array([1.5, 2.5, 3.5]), [None, None, None]):

@@ -12,14 +12,11 @@ from .absent import Absent, absent_code
 from .arguments import told
 from .conversion import convert, opened_as
 from .errors import Error, InvalidArgumentError, TypeMismatchError, UnsupportedError, shown
-from .files import holds_states, open
-from .fitted import missing_like, says_nothing_of
+from .files import holds_states
 from .frame import Frame
-from .given import kind_of, unwrapped
 from .identity import file_name
 from .matrix import Matrix
 from .reports import Path, Progress, WriteSummary, reporting
-from .tables import table_of
 from .write import write
 
 
@@ -64,22 +61,6 @@ def concat(
             return convert(whole, dst, allow_loss=allow_loss and "dtype" in options, **options)
 
 
-def _write_rows(file: str, rows: Any, path: Path, threads: int | None) -> None:
-    """Write the rows to append to `path`, of whose columns those that are all missing are."""
-    rows = unwrapped(rows)
-    if kind_of(rows) != "table":
-        write(file, rows, sync=False, threads=threads)
-        return
-    table = table_of(rows)
-    with open(path) as whole:
-        if isinstance(whole, Frame):
-            likes = zip(table.columns, whole._meanings, whole._dtypes, strict=False)
-            for k, (column, meaning, dtype) in enumerate(likes):
-                if says_nothing_of(column, meaning, dtype):
-                    table.columns[k] = missing_like(column, meaning, dtype)
-    write(file, table if table.columns else rows, sync=False, threads=threads)
-
-
 @told
 def append(
     path: Path,
@@ -118,7 +99,7 @@ def append(
         if given:
             folder = files.enter_context(temporary.folder())
             file = os.path.join(folder, "rows.dbdf")
-            _write_rows(file, rows, path, threads)
+            write(file, rows, sync=False, threads=threads)
             rows = file
         opened = files.enter_context(opened_as(rows, open_with))
         report = files.enter_context(reporting(progress, "append"))
