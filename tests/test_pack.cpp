@@ -227,5 +227,11 @@ TEST_CASE("pack: a small object is measured, and a large one estimated from a sa
   CHECK(near(guess.plain, size_as(large, Packing::none)));
   CHECK(near(guess.fast, size_as(large, Packing::fast)));
   CHECK(near(guess.small, size_as(large, Packing::small)));
-  CHECK(dir.names() == std::vector<std::string>{"l.dbdf", "m.dbdf", "out.dbdf"});
+  // What is stored decides, not what the header says of the storage.
+  MatrixWriter::create(dir / "e.dbdf", 1U << 30, 1U << 30, ValueType::f64,
+                       {.tile = TileShape{1U << 31, 1U << 31}})
+      .finish();
+  const auto empty = open(dir / "e.dbdf");
+  CHECK(estimate_packing(empty).plain == size_as(empty, Packing::none));
+  CHECK(dir.names() == std::vector<std::string>{"e.dbdf", "l.dbdf", "m.dbdf", "out.dbdf"});
 }

@@ -16,24 +16,16 @@ namespace {
 constexpr double kRunBytes = 4 << 20;
 constexpr std::uint64_t kRuns = 8;
 
-/// Bytes of all cells, or of the entries that are stored, at most.
-double bytes_of(const detail::Store& store) {
-  const detail::Schema& schema = store.schema();
+/// Bytes of the cells and entries that are stored, whatever storage the object declares.
+double bytes_of(const detail::BlockIndex& index) {
+  constexpr std::size_t kEntry = 12;
   double bytes = 0;
-  if (schema.storage == Storage::csr && schema.kind == detail::ObjectKind::matrix) {
-    for (std::uint64_t i = 0; i < store.index().size(); ++i) {
-      bytes += static_cast<double>(store.index().entry(i).stored) * 12;
-    }
-    return bytes;
+  for (std::uint64_t i = 0; i < index.size(); ++i) {
+    const detail::Entry entry = index.entry(i);
+    const std::size_t cell = entry.kind == BlockKind::dense ? size_of(entry.value_type) : kEntry;
+    bytes += static_cast<double>(entry.stored) * static_cast<double>(cell);
   }
-  if (schema.kind == detail::ObjectKind::matrix) {
-    bytes = static_cast<double>(schema.cols * size_of(schema.value_type));
-  } else {
-    for (std::uint64_t c = 0; c < schema.cols; ++c) {
-      bytes += static_cast<double>(size_of(schema.type_of(c)));
-    }
-  }
-  return bytes * static_cast<double>(schema.rows);
+  return bytes;
 }
 
 }  // namespace
@@ -42,7 +34,7 @@ PackingEstimate estimate_packing(const std::variant<Matrix, Frame>& in,
                                  const ConvertOptions& options) {
   const auto store = detail::store_of(in);
   const std::uint64_t rows = store->schema().rows;
-  const double runs = std::ceil(bytes_of(*store) / kRunBytes);
+  const double runs = std::ceil(bytes_of(store->index()) / kRunBytes);
   PackingEstimate estimate;
   estimate.sampled = runs > static_cast<double>(kRuns);
   const std::uint64_t count = estimate.sampled ? kRuns : 1;
