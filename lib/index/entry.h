@@ -32,8 +32,8 @@ struct Entry {
   std::uint32_t cols = 0;
   std::uint64_t offset = 0;  // of the block's header; of the first data byte in foreign formats
   std::uint64_t bytes = 0;   // from `offset` to the block's end
-  std::uint64_t stored = 0;
-  std::uint64_t hash = 0;             // XXH3-64 of position and block bytes; 0: not known
+  std::uint64_t stored = 0;  // in ML.NET's files an estimate, but 0 only where it is
+  std::uint64_t hash = 0;    // XXH3-64 of position and block bytes; 0: not known
   BlockKind kind = BlockKind::empty;  // of an encoded block: of what it decodes to
   ValueType value_type = ValueType::u8;
   std::uint8_t codec = 0;  // lib/codec/codecs.h; 0: the payload is stored as it is

@@ -15,12 +15,17 @@
 namespace dapple::detail::idv {
 namespace {
 
-/// What a block stores. A vector block is as long as one without indices would be, or its vectors
-/// are sparse; how many items those have together follows from the length, as long as all are.
+/// What a block stores. A vector block is as long as one without indices would be, or some of its
+/// vectors are sparse. How many items they have together follows from the length, if all are; if
+/// not, it is more, since the others need no indices.
 struct Stored {
   BlockKind kind = BlockKind::dense;
   std::uint64_t items = 0;
 };
+
+constexpr std::uint64_t quotient_up(std::uint64_t n, std::uint64_t unit) noexcept {
+  return n / unit + (n % unit != 0 ? 1 : 0);
+}
 
 Stored stored_in(const ValueCodec& codec, std::uint64_t rows, std::uint64_t inflated) {
   if (!codec.vector) return {BlockKind::dense, rows};
@@ -29,9 +34,11 @@ Stored stored_in(const ValueCodec& codec, std::uint64_t rows, std::uint64_t infl
   if (cells <= inflated * 8 && inflated - head == item_bytes(*codec.item, cells)) {
     return {BlockKind::dense, cells};
   }
-  // An item takes its own bits and an index of 32.
+  // An item takes its own bits and an index of 32. Too few bytes for one, or for the head, are no
+  // zeros either.
   const std::uint64_t item_bits = *item_bytes(*codec.item, 16) / 2 + 32;
-  return {BlockKind::csr, std::min(cells, (inflated - head) * 8 / item_bits)};
+  const std::uint64_t bits = inflated < head ? 1 : (inflated - head) * 8;
+  return {BlockKind::csr, std::min(cells, quotient_up(bits, item_bits))};
 }
 
 /// The beginning of a text that is too long to be read by people, in whole characters of UTF-8.
@@ -113,7 +120,8 @@ Entry entry_of(const ByteSource& file, const Contents& contents, const Strip& st
   entry.offset = place.offset;
   entry.bytes = place.bytes;
   entry.kind = stored.kind;
-  entry.stored = strip.width == slots ? stored.items : stored.items / slots * strip.width;
+  entry.stored =
+      strip.width == slots ? stored.items : quotient_up(stored.items * strip.width, slots);
   entry.value_type = parts_of(*column.codec.item)[strip.part].value_type;
   return entry;
 }
