@@ -264,8 +264,31 @@ TEST_CASE("dataset: what was collected cannot be committed") {
           dataset::commit(set, {&late, 1}, commit_options());
         })
             .detail()
-            .find("removed") != std::string::npos);
+            .find("no longer there") != std::string::npos);
   CHECK(Matrix::open(set).rows() == 7);
+}
+
+TEST_CASE("dataset: a part that was compacted is not committed once more") {
+  const TempDir folder;
+  const auto set = folder / "set";
+  dataset::append(set, block_of(folder, 0, 0, 7, 5), part_options());
+  const auto part = dataset::write_part(set, block_of(folder, 7, 0, 7, 5), {7, 0}, part_options());
+  auto below = commit_options();
+  below.below = true;
+  for (int i = 0; i < 2; ++i) CHECK(dataset::commit(set, {&part, 1}, below).rows == 14);
+  dataset::compact(set, 1 << 20, part_options());
+  const auto again = [&] { dataset::commit(set, {&part, 1}, below); };
+  CHECK(refusal_of(again).code() == Errc::invalid_argument);
+  // Older states keep the part, and so it stays doomed, although others are removed.
+  dataset::write_part(set, block_of(folder, 7, 0, 7, 5), {7, 0}, part_options());
+  CHECK(dataset::collect(set, {.keep = 3, .grace_s = 0}).parts == 1);
+  CHECK(refusal_of(again).code() == Errc::invalid_argument);
+  CHECK(dataset::collect(set, {.keep = 4, .grace_s = 0}).parts == 0);
+  CHECK(dataset::log(set).size() == 4);
+  CHECK(Matrix::open(set / "dataset-2").read<double>({{0, 14}, {0, 5}}) ==
+        cells_in({{0, 14}, {0, 5}}));
+  CHECK(dataset::collect(set, {.keep = 1, .grace_s = 0}).parts == 2);
+  CHECK(Matrix::open(set).rows() == 14);
 }
 
 TEST_CASE("dataset: a frame's words are those of all parts") {

@@ -65,6 +65,7 @@ Draft::Draft(const Store& state, std::span<const Id> without)
                 "meanwhile; nothing was changed, and compacting it again does what is left");
   }
   doomed_ = tables.doomed();
+  doomed_.insert(doomed_.end(), without.begin(), without.end());  // nobody commits them once more
   writes_ = tables.writes();
   writes_.insert(writes_.begin(), tables.head().write_id);
   if (writes_.size() > kMostWrites) writes_.resize(kMostWrites);
@@ -107,8 +108,10 @@ void Draft::add(const PartRecord& record, const std::string& folder) {
         "a data set has at most " + std::to_string(kMostParts - 1) + " parts; compact it first");
   }
   if (std::find(doomed_.begin(), doomed_.end(), record.id) != doomed_.end()) {
-    throw Error(Errc::invalid_argument, folder + part_name(record.id), std::nullopt,
-                "the part was removed, because it was in no state for a long time; write it again");
+    throw Error(
+        Errc::invalid_argument, folder + part_name(record.id), std::nullopt,
+        "the part is no longer there: it was compacted, and its cells are in the data set, or "
+        "it was in no state for a long time; look which before it is written again");
   }
   const auto part = open_local_part(folder, record);
   const auto store = dbdf::open_dbdf(part->file, {});

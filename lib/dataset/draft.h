@@ -23,8 +23,8 @@ class Draft {
  public:
   /// An empty one with the columns of `like`.
   explicit Draft(const Schema& like);
-  /// A copy of a state without some parts. Throws invalid_argument when one of these is not there;
-  /// corrupt when the index does not match its hash.
+  /// A copy of a state without some parts, which are doomed. Throws invalid_argument when one of
+  /// these is not there; corrupt when the index does not match its hash.
   explicit Draft(const Store& state, std::span<const Id> without = {});
 
   const Schema& schema() const noexcept { return schema_; }
