@@ -84,6 +84,18 @@ TEST_CASE("zarr: cells of chunks that are not there are the fill value") {
   for (const double value : m.read<double>({{5, kRows}, {0, kCols}})) CHECK(value == -1);
 }
 
+TEST_CASE("zarr: chunks are those of the folder that was opened") {
+  const TempDir dir;
+  const fs::path path = copied(dir, "v3.zarr");
+  const Matrix m = open_array(path, "big"), later = open_array(path, "big");
+  fs::rename(path, dir / "moved.zarr");
+  require_cells(m);
+  fs::remove_all(dir / "moved.zarr");
+  const Error error = required_error(error_of([&] { later.read<double>({{0, 1}, {0, 1}}); }));
+  CHECK(error.code() == Errc::io);
+  CHECK(error.detail() == "the folder was removed since it was opened");
+}
+
 TEST_CASE("zarr: arrays of version 2") {
   const fs::path path = golden("zarr") / "v2.zarr";
   require_cells(open_array(path, "blosc"));

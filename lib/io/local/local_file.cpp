@@ -81,9 +81,9 @@ namespace {
 }
 
 // O_NONBLOCK: opening a pipe without a writer must not hang; regular files ignore it.
-Descriptor open_to_read(const std::string& name) {
-  return Descriptor(
-      uninterrupted([&] { return ::open(name.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK); }));
+Descriptor open_to_read(const std::string& name, int folder = AT_FDCWD) {
+  return Descriptor(uninterrupted(
+      [&] { return ::openat(folder, name.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK); }));
 }
 
 }  // namespace
@@ -244,16 +244,32 @@ std::shared_ptr<ByteSource> LocalFile::sibling(std::string_view ending) const {
   return file;
 }
 
+/// The folder that the file was in when this was first called, wherever it or the process goes.
+int LocalFile::folder() const {
+  const std::lock_guard lock(mutex_);
+  if (!folder_.is_open()) {
+    const std::string path = folder_prefix(name());
+    folder_ = Descriptor(uninterrupted([&] {
+      return ::open(path.empty() ? "." : path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
+    }));
+    if (!folder_.is_open()) throw_io(path, "open", errno);
+  }
+  return folder_.get();
+}
+
 std::shared_ptr<ByteSource> LocalFile::beside(const std::string& file, std::uint64_t) const {
   if (!has_path_) return nullptr;
   std::string path = folder_prefix(name()) + file;
-  auto found = open_if_there(path, guarded());
-  std::error_code none;
-  if (found == nullptr &&
-      std::filesystem::status(path, none).type() != std::filesystem::file_type::not_found) {
-    found = open(std::move(path), guarded());  // throws why it cannot be
+  const int folder = this->folder();
+  Descriptor fd = open_to_read(file, folder);
+  if (!fd.is_open()) {
+    if (errno != ENOENT && errno != ENOTDIR) throw_io(path, "open", errno);
+    struct stat s;
+    if (::fstat(folder, &s) != 0 || s.st_nlink > 0) return nullptr;
+    throw Error(Errc::io, path, std::nullopt, "the folder was removed since it was opened");
   }
-  if (found != nullptr) found->set_check(check());
+  auto found = adopt(std::move(fd), std::move(path), guarded());
+  found->set_check(check());
   return found;
 }
 

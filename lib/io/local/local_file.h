@@ -111,6 +111,7 @@ class LocalFile final : public ByteSource {
   HeldBytes hold_anew(std::uint64_t offset, std::uint64_t n) const override;
   const std::byte* map() const;
   const std::byte* base() const;
+  int folder() const;
   void advise_on_order(const std::byte* base) const noexcept;
   bool is_unchanged() const noexcept;
   bool has_same_end() const noexcept;
@@ -126,6 +127,7 @@ class LocalFile final : public ByteSource {
   bool has_path_ = true;
   mutable std::mutex mutex_;  // guards the following; no read takes it once the file is mapped
   mutable std::unique_ptr<Map> map_;
+  mutable Descriptor folder_;
   mutable std::uint64_t single_looks_ = 0, single_looks_size_ = 0;  // bytes, from an offset
   mutable std::uint64_t random_readers_ = 0;
   mutable std::atomic<bool> reads_ahead_{true};
