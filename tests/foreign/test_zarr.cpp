@@ -2,6 +2,7 @@
 // ones.
 
 #include <filesystem>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -82,6 +83,23 @@ TEST_CASE("zarr: cells of chunks that are not there are the fill value") {
   const Matrix m = open_array(golden("zarr") / "v3.zarr", "partial");
   require_cells(m, 5);
   for (const double value : m.read<double>({{5, kRows}, {0, kCols}})) CHECK(value == -1);
+}
+
+TEST_CASE("zarr: the fill value of half floats is one") {
+  const TempDir dir;
+  const fs::path metadata = copied(dir, "v3.zarr") / "half/zarr.json";
+  fs::remove_all(dir / "v3.zarr/half/c");
+  const std::string text = read_text(metadata), known = "\"fill_value\": 0.0";
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  const std::vector<std::pair<std::string, double>> cases = {
+      {"0.1", 0.0999755859375},     {"65519", 65504}, {"65520", kInfinity},
+      {"-7e4", -kInfinity},         {"2.9e-8", 0},    {"3e-8", 0x1p-24},
+      {"\"0xbc01\"", -1.0009765625}};
+  for (const auto& [fill, value] : cases) {
+    write_text(metadata, std::string(text).replace(text.find(known), known.size(),
+                                                   "\"fill_value\": " + fill));
+    CHECK(Matrix::open(dir / "v3.zarr/half").read<double>({{0, 1}, {0, 1}})[0] == value);
+  }
 }
 
 TEST_CASE("zarr: chunks are those of the folder that was opened") {

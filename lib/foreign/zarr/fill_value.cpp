@@ -1,13 +1,16 @@
 #include "lib/foreign/zarr/metadata.h"
 
+#include <algorithm>
 #include <bit>
 #include <charconv>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <optional>
 #include <string_view>
 
 #include "lib/base/bytes.h"
+#include "lib/base/half.h"
 #include "lib/cells/convert_cells.h"
 
 namespace dapple::detail::zarr {
@@ -24,36 +27,52 @@ std::optional<T> parse(std::string_view text, Base... base) {
   return value;
 }
 
-bool store_float(double value, ValueType type, std::byte* out) {
-  if (type == ValueType::f64) {
+/// Rounds to the nearest half, ties to even.
+double nearest_half(double value) {
+  if (!std::isfinite(value) || value == 0) return value;
+  const double step = std::ldexp(1, std::max(std::ilogb(value), -14) - 10);
+  const double half = std::nearbyint(value / step) * step;
+  return std::abs(half) <= 65504 ? half
+                                 : std::copysign(std::numeric_limits<double>::infinity(), value);
+}
+
+bool store_float(double value, const CellType& type, std::byte* out) {
+  if (type.half) value = nearest_half(value);
+  if (type.read_as == ValueType::f64) {
     store_le(out, value);
     return true;
   }
   store_le(out, static_cast<float>(value));
-  return type == ValueType::f32;
+  return true;
 }
 
-bool parse_text(std::string_view text, ValueType type, std::byte* out) {
+bool parse_text(std::string_view text, const CellType& type, std::byte* out) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  if (!is_float(type)) return false;
+  if (!is_float(type.read_as)) return false;
   if (text == "NaN") return store_float(std::numeric_limits<double>::quiet_NaN(), type, out);
   if (text == "Infinity") return store_float(kInfinity, type, out);
   if (text == "-Infinity") return store_float(-kInfinity, type, out);
-  if (!text.starts_with("0x") || text.size() != 2 + 2 * size_of(type)) return false;
+  if (!text.starts_with("0x") || text.size() != 2 + 2 * type.size) return false;
   const auto bits = parse<std::uint64_t>(text.substr(2), 16);
-  if (bits) store_bits(type, out, *bits);
-  return bits.has_value();
+  if (!bits) return false;
+  if (type.half) {
+    store_le(out, half_to_float(static_cast<std::uint16_t>(*bits)));
+  } else {
+    store_bits(type.read_as, out, *bits);
+  }
+  return true;
 }
 
 }  // namespace
 
-bool parse_fill(const Json& fill, ValueType type, std::byte* out) {
-  if (fill.is(Json::Kind::string)) return parse_text(fill.text, type, out);
+bool parse_fill(const Json& fill, const CellType& cells, std::byte* out) {
+  const ValueType type = cells.read_as;
+  if (fill.is(Json::Kind::string)) return parse_text(fill.text, cells, out);
   std::optional<double> number;
   if (fill.is(Json::Kind::boolean)) number = fill.truth ? 1 : 0;
   if (fill.is(Json::Kind::number)) number = parse<double>(fill.text);
   if (!number) return false;
-  if (is_float(type)) return store_float(*number, type, out);
+  if (is_float(type)) return store_float(*number, cells, out);
   std::uint64_t bits = 0;
   bool fits = false;
   if (const auto n = parse<std::uint64_t>(fill.text)) {

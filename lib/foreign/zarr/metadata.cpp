@@ -320,7 +320,7 @@ class Parser {
 
   void take_fill(const Json* fill) {
     if (fill == nullptr || out_.type.words) return;
-    if (!parse_fill(*fill, out_.type.read_as, out_.fill.data())) {
+    if (!parse_fill(*fill, out_.type, out_.fill.data())) {
       fail(Errc::corrupt, "the fill value " + brief(*fill) + " is no " +
                               std::string(dapple::name(out_.type.read_as)));
     }

@@ -59,6 +59,6 @@ ArrayMetadata parse_array(const Json& json, const std::string& key);
 
 /// Stores a number, true, false, "NaN", "Infinity", "-Infinity" or the bits of a float ("0x7fc0")
 /// as `type`. False when it is none of these, or does not fit.
-bool parse_fill(const Json& fill, ValueType type, std::byte* out);
+bool parse_fill(const Json& fill, const CellType& cells, std::byte* out);
 
 }  // namespace dapple::detail::zarr
