@@ -183,6 +183,17 @@ def test_converted(tmp_path):
     assert not dp.verify(tmp_path / "a.zarr", payload=True).findings
 
 
+def test_a_zip_store_that_was_written_twice_is_read_as_it_is_now(tmp_path):
+    data = values((6, 4), "i4")
+    with zarr.storage.ZipStore(tmp_path / "a.zip", mode="w") as store:
+        array = zarr.create_array(store, shape=(4, 4), chunks=(2, 2), dtype="i4")
+        array[:] = 1
+        with pytest.warns(UserWarning, match="Duplicate name"):
+            array.resize((6, 4))
+            array[:] = data
+    require_equal(tmp_path / "a.zip", data)
+
+
 def damaged(path, key, change):
     file = os.path.join(path, key)
     data = bytearray(open(file, "rb").read())

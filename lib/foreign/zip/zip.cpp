@@ -6,7 +6,7 @@
 #include <cstring>
 #include <limits>
 #include <optional>
-#include <unordered_set>
+#include <unordered_map>
 
 #include "lib/base/bytes.h"
 #include "lib/codec/inflate.h"
@@ -269,13 +269,13 @@ std::vector<Member> read_directory(const ByteSource& archive) {
   const Directory directory = find_directory(archive);
   ByteReader in(archive.bytes(directory.offset, directory.bytes), directory.offset, archive.name());
   std::vector<Member> members;
-  std::unordered_set<std::string> names;
+  std::unordered_map<std::string, std::size_t> places;
   members.reserve(directory.members);
   for (std::uint64_t i = 0; i < directory.members; ++i) {
-    members.push_back(read_entry(in));
-    if (!names.insert(members.back().name).second) {
-      fail(archive, members.back().listed, "the member " + members.back().name + " is there twice");
-    }
+    Member member = read_entry(in);
+    const auto [found, is_new] = places.emplace(member.name, members.size());
+    if (is_new) members.emplace_back();
+    members[found->second] = std::move(member);
   }
   return members;
 }

@@ -23,9 +23,10 @@ struct Member {
   std::uint64_t listed = 0;  // byte of its entry in the directory
 };
 
-/// The members of an archive, in the order of its directory. Throws corrupt when the directory is
-/// damaged, is not at the end of the file, or lists a name twice; unsupported for an archive of
-/// several files. O(members).
+/// The members of an archive, in the order of its directory. Of several of one name it is the last,
+/// as for Python's zipfile: Zarr's ZipStore replaces what it wrote by adding it again. Throws
+/// corrupt when the directory is damaged, or is not at the end of the file; unsupported for an
+/// archive of several files. O(members).
 std::vector<Member> read_directory(const ByteSource& archive);
 
 /// Members in place: bytes of `file` for each.
