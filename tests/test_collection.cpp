@@ -133,6 +133,8 @@ TEST_CASE("collection: a member by its path") {
       CHECK(error_of([&] { first_cell(whole.string() + "/" + name, ""); }));
     }
   }
+  put(path / "layers.dbdf", small_matrix(2));  // beside the folder of that name
+  CHECK(first_cell(path / "layers", "") == 2);
   CHECK(find_member(path / "X")->first == path / "X.dbdf");
   CHECK(find_member(packed / "X")->second == "X");
   CHECK(!find_member(folder / "none"));

@@ -133,6 +133,10 @@ SourcePtr open_source(const std::string& name, const OpenOptions& options) {
   const auto type = std::filesystem::status(name, none).type();
   if (type == std::filesystem::file_type::directory) {
     if (is_collection_folder(name)) return open_source(member_path(name, options.array), options);
+    const std::string member = name + std::string(kMemberEnding);  // a, beside a/b
+    if (may_be_member(name) && std::filesystem::exists(member, none)) {
+      return open_source(member, options);
+    }
     const std::string metadata = zarr::metadata_in(name);
     if (metadata.empty()) return open_dataset(name, options);
     return LocalFile::open(metadata, options.guard);
