@@ -138,7 +138,9 @@ void BlockCache::forget(std::uint64_t source) noexcept {
 }
 
 BlockCache& block_cache() noexcept {
-  static BlockCache cache(std::uint64_t{256} << 20);
+  // Never destroyed: threads may still read when the process ends, and of what is kept some is
+  // Python's, which has ended before.
+  static auto& cache = *new BlockCache(std::uint64_t{256} << 20);
   return cache;
 }
 

@@ -183,6 +183,21 @@ def test_an_array_that_lives_until_the_end_is_no_leak(tmp_path):
     assert (done.returncode, done.stdout, done.stderr) == (0, "0.1\n", "")
 
 
+def test_shards_of_a_store_that_are_kept_outlive_python(tmp_path):
+    pytest.importorskip("zarr")
+    pytest.importorskip("obstore")
+    code = """
+        import obstore, sys, zarr, pydapple as dp
+        store = obstore.store.MemoryStore()
+        zarr.create_array(zarr.storage.ObjectStore(store), shape=(9, 9), chunks=(3, 3), shards=(9, 9), dtype="i4")[:] = 7
+        m = dp.open("", store=store)
+        sys.kept = m
+        print(m[3, 4])
+    """
+    done = run(code, tmp_path)
+    assert (done.returncode, done.stdout) == (0, "7\n"), done.stderr
+
+
 @pytest.mark.parametrize("threads", [1, 2])
 def test_a_child_of_fork_reads_while_another_thread_did(make, threads):
     a = cells((300, 300), "f8")

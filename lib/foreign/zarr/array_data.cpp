@@ -70,6 +70,11 @@ ArrayData::ArrayData(std::shared_ptr<const Keys> keys, std::string path, ArrayMe
   col_step_ = slice_.cols == Slice::kNone ? size : steps[slice_.cols];
 }
 
+ArrayData::~ArrayData() {
+  block_cache().forget(number_);
+  block_cache().forget(index_number_);
+}
+
 void ArrayData::fail(const std::string& key, const std::string& what) const {
   throw Error(Errc::corrupt, keys_->shown(key), std::nullopt, what);
 }

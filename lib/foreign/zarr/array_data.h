@@ -48,6 +48,9 @@ class ArrayData {
   /// REQUIRES a slice that fits the array. Throws unsupported for more chunks than can be counted.
   ArrayData(std::shared_ptr<const Keys> keys, std::string path, ArrayMetadata metadata,
             Slice slice);
+  ~ArrayData();
+  ArrayData(const ArrayData&) = delete;
+  ArrayData& operator=(const ArrayData&) = delete;
 
   const std::string& path() const noexcept { return path_; }
   const ArrayMetadata& metadata() const noexcept { return metadata_; }
