@@ -198,6 +198,22 @@ def test_shards_of_a_store_that_are_kept_outlive_python(tmp_path):
     assert (done.returncode, done.stdout) == (0, "7\n"), done.stderr
 
 
+def test_threads_that_still_read_do_not_abort_the_end(tmp_path):
+    code = """
+        import threading, time, numpy as np, pydapple as dp
+        dp.write("a.dbdf", np.arange(10_000).reshape(100, 100), sync=False)
+        m = dp.open("a.dbdf")
+        def read():
+            while True: m.take(np.arange(100))
+        for _ in range(3): threading.Thread(target=read, daemon=True).start()
+        time.sleep(0.1)
+    """
+    for _ in range(3):
+        done = run(code, tmp_path)
+        assert (done.returncode, done.stderr) == (0, "")
+        (tmp_path / "a.dbdf").unlink()
+
+
 @pytest.mark.parametrize("threads", [1, 2])
 def test_a_child_of_fork_reads_while_another_thread_did(make, threads):
     a = cells((300, 300), "f8")

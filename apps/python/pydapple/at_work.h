@@ -6,8 +6,22 @@
 #pragma once
 
 #include <Python.h>
+#include <cxxabi.h>
+#include <unistd.h>
 
 namespace pydapple {
+
+/// What take() gives, which waits for the GIL. Where the interpreter has ended meanwhile, Python up
+/// to 3.13 unwinds the thread, which C++ above would not survive: it stays here until the process
+/// ends.
+template <class Take>
+auto with_gil(const Take& take) noexcept {
+  try {
+    return take();
+  } catch (const abi::__forced_unwind&) {
+    for (;;) pause();
+  }
+}
 
 /// The calling thread starts and ends to use the library. Called without the GIL.
 void enter_library();
@@ -19,7 +33,7 @@ class WithoutGil {
   WithoutGil() : thread_(PyEval_SaveThread()) { enter_library(); }
   ~WithoutGil() {
     leave_library();
-    PyEval_RestoreThread(thread_);
+    with_gil([this] { PyEval_RestoreThread(thread_); });
   }
   WithoutGil(const WithoutGil&) = delete;
   WithoutGil& operator=(const WithoutGil&) = delete;
@@ -28,7 +42,7 @@ class WithoutGil {
   PyThreadState* thread_;
 };
 
-/// The same for a thread that Python does not know.
+/// What WithoutGil is, for a thread that Python does not know.
 class AtWork {
  public:
   AtWork() { enter_library(); }
@@ -45,6 +59,18 @@ class InCallback {
   ~InCallback() { enter_library(); }
   InCallback(const InCallback&) = delete;
   InCallback& operator=(const InCallback&) = delete;
+};
+
+/// While it lives, the calling thread holds the GIL.
+class WithGil {
+ public:
+  WithGil() : state_(with_gil(&PyGILState_Ensure)) {}
+  ~WithGil() { PyGILState_Release(state_); }
+  WithGil(const WithGil&) = delete;
+  WithGil& operator=(const WithGil&) = delete;
+
+ private:
+  PyGILState_STATE state_;
 };
 
 /// Has os.fork wait. Called once, with the GIL.

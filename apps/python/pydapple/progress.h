@@ -21,7 +21,7 @@ class Progress {
     if (now < next_ && done != total) return;
     next_ = now + std::chrono::milliseconds(100);
     const InCallback in_callback;
-    const nb::gil_scoped_acquire acquire;
+    const WithGil acquire;
     check_signals();
     if (!take_.is_none()) take_(done, total);
   }

@@ -42,7 +42,7 @@ class PythonReader final : public dapple::RangeReader {
   PythonReader(std::uint64_t size, std::string name, nb::callable read)
       : size_(size), name_(std::move(name)), read_(std::move(read)) {}
   ~PythonReader() override {
-    const nb::gil_scoped_acquire acquire;  // threads of the library may be the last to let go
+    const WithGil acquire;  // threads of the library may be the last to let go
     read_.reset();
   }
 
@@ -50,7 +50,7 @@ class PythonReader final : public dapple::RangeReader {
   std::string lasting_name() const override { return name_; }
 
   std::uint64_t read(std::span<const dapple::RangeRequest> requests) const override {
-    const nb::gil_scoped_acquire acquire;
+    const WithGil acquire;
     std::vector<std::pair<std::uint64_t, std::size_t>> ranges;
     for (const auto& request : requests) ranges.emplace_back(request.offset, request.to.size());
     const nb::object answers = read_(ranges);
@@ -76,12 +76,12 @@ class PythonStore final : public dapple::ObjectStore {
  public:
   explicit PythonStore(nb::object store) : store_(std::move(store)) {}
   ~PythonStore() override {
-    const nb::gil_scoped_acquire acquire;
+    const WithGil acquire;
     store_.reset();
   }
 
   std::shared_ptr<const dapple::RangeReader> find(const std::string& name) const override {
-    const nb::gil_scoped_acquire acquire;
+    const WithGil acquire;
     const nb::object reader = store_.attr("find")(name);
     if (reader.is_none()) return nullptr;
     return std::make_shared<const PythonReader>(nb::cast<std::uint64_t>(reader.attr("size")),
@@ -89,7 +89,7 @@ class PythonStore final : public dapple::ObjectStore {
                                                 nb::cast<nb::callable>(reader.attr("read")));
   }
   std::vector<std::string> list(const std::string& folder) const override {
-    const nb::gil_scoped_acquire acquire;
+    const WithGil acquire;
     return nb::cast<std::vector<std::string>>(store_.attr("list")(folder));
   }
 
