@@ -198,6 +198,25 @@ def test_shards_of_a_store_that_are_kept_outlive_python(tmp_path):
     assert (done.returncode, done.stdout) == (0, "7\n"), done.stderr
 
 
+def test_what_threads_fetch_by_python_is_not_waited_for_with_the_gil(tmp_path):
+    pytest.importorskip("zarr")
+    pytest.importorskip("obstore")
+    code = """
+        import obstore, zarr, numpy as np, pydapple as dp
+        store = obstore.store.MemoryStore()
+        group = zarr.create_group(zarr.storage.ObjectStore(store))
+        group.create_array("X", shape=(90, 60), chunks=(10, 10), dtype="f4")[:] = 7
+        obs = group.create_group("obs", attributes={"encoding-type": "dataframe", "_index": "id", "column-order": []})
+        obs.create_array("id", shape=(90,), chunks=(9,), dtype=str)[:] = np.array([f"r{i}" for i in range(90)], object)
+        def opened(name): return dp.open("", store=store, array=name)
+        print(opened("X").tile(0, 0).numpy()[5, 5], opened("X").blocks[0].shape, opened("X").row_names.find("r7"))
+        print(opened("obs").words("id")[3], len(opened("obs").meanings["id"].words), opened("obs").to_pandas().shape)
+    """
+    done = run(code, tmp_path)
+    assert (done.returncode, done.stdout.splitlines()[0]) == (0, "7.0 (90, 60) 7"), done.stderr
+    assert done.stdout.splitlines()[1:] == ["r3 90 (90, 1)"]
+
+
 def test_threads_that_still_read_do_not_abort_the_end(tmp_path):
     code = """
         import threading, time, numpy as np, pydapple as dp

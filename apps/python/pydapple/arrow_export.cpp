@@ -11,6 +11,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include "at_work.h"
 #include "core.h"
 #include "dapple/arrow.h"
 #include "numpy_api.h"
@@ -69,7 +70,11 @@ nb::object stream_of(const FrameHandle& handle, std::optional<std::vector<std::s
     options.fault = [told = *fault](const dapple::Error& error) { told.set(error); };
   }
   auto stream = std::make_unique<ArrowArrayStream>();
-  dapple::arrow_stream(*handle.share_frame(), std::move(options), *stream);
+  const auto frame = handle.share_frame();
+  {
+    const WithoutGil release;  // words are read now
+    dapple::arrow_stream(*frame, std::move(options), *stream);
+  }
   PyObject* const capsule = PyCapsule_New(stream.get(), kArrowStreamName, [](PyObject* made) {
     auto* const held = static_cast<ArrowArrayStream*>(PyCapsule_GetPointer(made, kArrowStreamName));
     if (held->release != nullptr) held->release(held);

@@ -9,6 +9,8 @@
 #include <cxxabi.h>
 #include <unistd.h>
 
+#include <optional>
+
 namespace pydapple {
 
 /// What take() gives, which waits for the GIL. Where the interpreter has ended meanwhile, Python up
@@ -40,6 +42,17 @@ class WithoutGil {
 
  private:
   PyThreadState* thread_;
+};
+
+/// The same, if there may be something to wait for; otherwise the GIL is kept, which is quicker.
+class ReleaseIf {
+ public:
+  explicit ReleaseIf(bool waits) {
+    if (waits) release_.emplace();
+  }
+
+ private:
+  std::optional<WithoutGil> release_;
 };
 
 /// What WithoutGil is, for a thread that Python does not know.

@@ -155,26 +155,43 @@ void release_buffer(PyObject*, Py_buffer* view) noexcept {
   delete static_cast<BufferShape*>(view->internal);
 }
 
+/// The block that find(object) gives; None for none.
+template <class Find>
+nb::object find_block(const Handle& handle, const Find& find) {
+  const auto object = handle.share();
+  const std::optional<dapple::Block> block = [&]() -> std::optional<dapple::Block> {
+    const ReleaseIf release(handle.far());
+    return find(*object);
+  }();
+  if (!block) return nb::none();
+  const dapple::BlockInfo info = block->info();
+  const ValueType declared = object->column_type(info.pos.cx);
+  return nb::cast(BlockHandle{object, *block, info, declared, handle.far()});
+}
+
 nb::object stored_block(const Handle& handle, std::uint64_t k) {
-  const auto blocks = handle.object().blocks();
-  // k is less than the number of blocks; steps of the iterator only count.
-  const dapple::BlockInfo info = *std::next(blocks.begin(), static_cast<std::ptrdiff_t>(k));
-  return to_python(handle.share(), handle.object().block(info.pos));
+  return find_block(handle, [&](const dapple::BlockedObject& object) {
+    const auto blocks = object.blocks();
+    // k is less than the number of blocks; steps of the iterator only count.
+    const dapple::BlockInfo info = *std::next(blocks.begin(), static_cast<std::ptrdiff_t>(k));
+    return object.block(info.pos);
+  });
 }
 
 nb::object cover(const Handle& handle, std::int64_t row, std::int64_t col) {
-  const dapple::BlockedObject& object = handle.object();
-  const std::uint64_t rows = object.rows(), cols = object.cols();
-  const std::uint64_t r = static_cast<std::uint64_t>(row) + (row < 0 ? rows : 0);
-  const std::uint64_t c = static_cast<std::uint64_t>(col) + (col < 0 ? cols : 0);
-  const auto block = object.find_cover(r, c);
-  return block ? to_python(handle.share(), *block) : nb::none();
+  return find_block(handle, [&](const dapple::BlockedObject& object) {
+    const std::uint64_t rows = object.rows(), cols = object.cols();
+    const std::uint64_t r = static_cast<std::uint64_t>(row) + (row < 0 ? rows : 0);
+    const std::uint64_t c = static_cast<std::uint64_t>(col) + (col < 0 ? cols : 0);
+    return object.find_cover(r, c);
+  });
 }
 
 }  // namespace
 
 std::optional<BlockView> BlockHandle::view() const {
   if (info.kind != BlockKind::dense || info.value_type != declared) return std::nullopt;
+  const ReleaseIf release(far);
   return dapple::visit_type(declared, [&](auto tag) -> std::optional<BlockView> {
     using T = decltype(tag);
     try {
@@ -188,12 +205,6 @@ std::optional<BlockView> BlockHandle::view() const {
       return std::nullopt;  // compressed, byte-swapped or text
     }
   });
-}
-
-nb::object to_python(std::shared_ptr<const dapple::BlockedObject> object, dapple::Block block) {
-  const dapple::BlockInfo info = block.info();
-  const ValueType declared = object->column_type(info.pos.cx);
-  return nb::cast(BlockHandle{std::move(object), block, info, declared});
 }
 
 void bind_block(nb::module_& m) {
@@ -269,10 +280,12 @@ void bind_block_lookup(nb::class_<Handle>& object) {
       .def("_stored_block", &stored_block)
       .def("_block",
            [](const Handle& h, std::uint64_t rx, std::uint64_t cx) {
-             return to_python(h.share(), h.object().block({rx, cx}));
+             return find_block(h, [&](const auto& in) { return in.block({rx, cx}); });
            })
-      .def("_tile", [](const Handle& h, std::uint64_t i,
-                       std::uint64_t j) { return to_python(h.share(), h.object().tile(i, j)); })
+      .def("_tile",
+           [](const Handle& h, std::uint64_t i, std::uint64_t j) {
+             return find_block(h, [&](const auto& in) { return in.tile(i, j); });
+           })
       .def("_cover", &cover);
 }
 

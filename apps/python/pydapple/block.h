@@ -21,11 +21,10 @@ struct BlockHandle {
   dapple::Block block;
   dapple::BlockInfo info;
   dapple::ValueType declared;  // the object's type there, which may be wider than the stored one
+  bool far;                    // as of its Handle
 
   /// Nothing where the values cannot be viewed, whatever the reason.
   std::optional<BlockView> view() const;
 };
-
-nb::object to_python(std::shared_ptr<const dapple::BlockedObject> object, dapple::Block block);
 
 }  // namespace pydapple

@@ -48,7 +48,10 @@ void bind_collection(nb::module_& m) {
            })
       .def("json",
            [](const dapple::Collection& self, const std::string& member) {
-             const std::string text = self.json(member);
+             const std::string text = [&] {
+               const WithoutGil release;
+               return self.json(member);
+             }();
              return nb::bytes(text.data(), text.size());
            })
       .def("axes_of", [](const dapple::Collection& self,

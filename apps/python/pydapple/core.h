@@ -37,9 +37,11 @@ class Handle {
  public:
   virtual ~Handle() = default;
 
-  explicit Handle(std::shared_ptr<const dapple::BlockedObject> object) noexcept
-      : object_(std::move(object)) {}
+  /// `far`: its bytes may have to be waited for, perhaps by threads that need the GIL for them.
+  Handle(std::shared_ptr<const dapple::BlockedObject> object, bool far) noexcept
+      : object_(std::move(object)), far_(far) {}
 
+  bool far() const noexcept { return far_; }
   bool closed() const noexcept { return object_ == nullptr; }
   void close() noexcept { object_.reset(); }
 
@@ -60,11 +62,11 @@ class Handle {
       throw dapple::Error(dapple::Errc::invalid_argument, "the matrix or frame is closed");
   }
   std::shared_ptr<const dapple::BlockedObject> object_;
+  bool far_;
 };
 
 class MatrixHandle : public Handle {
  public:
-  /// `far`: its bytes may have to be waited for.
   explicit MatrixHandle(dapple::Matrix matrix, bool far = false);
   MatrixHandle(const MatrixHandle& other) : MatrixHandle(other.matrix(), other.far_) {}
 
@@ -93,7 +95,6 @@ class MatrixHandle : public Handle {
 
  private:
   dapple::ValueType type_;
-  bool far_;
   bool gives_back_ = false;
   // Written with the GIL held only.
   mutable std::variant<std::monostate, dapple::Tiles<std::uint8_t>, dapple::Tiles<std::uint16_t>,
@@ -107,8 +108,8 @@ class MatrixHandle : public Handle {
 
 class FrameHandle : public Handle {
  public:
-  explicit FrameHandle(dapple::Frame frame)
-      : Handle(std::make_shared<dapple::Frame>(std::move(frame))) {}
+  explicit FrameHandle(dapple::Frame frame, bool far = false)
+      : Handle(std::make_shared<dapple::Frame>(std::move(frame)), far) {}
 
   const dapple::Frame& frame() const { return static_cast<const dapple::Frame&>(object()); }
   std::shared_ptr<const dapple::Frame> share_frame() const {
@@ -123,7 +124,7 @@ struct NamesHandle {
 
 /// What a handle holds, itself.
 std::variant<dapple::Matrix, dapple::Frame> variant_of(const Handle& handle);
-/// The other way; `far` as a MatrixHandle takes it.
+/// The other way; `far` as a Handle takes it.
 nb::object to_handle(std::variant<dapple::Matrix, dapple::Frame>&& opened, bool far);
 
 /// How many threads a caller asks for; 0: one for each processor.

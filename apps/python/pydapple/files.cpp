@@ -70,7 +70,12 @@ class Notes {
 
 nb::object concat_objects(nb::list parts, int axis, bool allow_loss) {
   std::vector<std::variant<dapple::Matrix, dapple::Frame>> objects;
-  for (nb::handle part : parts) objects.push_back(variant_of(nb::cast<const Handle&>(part)));
+  bool far = false;
+  for (nb::handle part : parts) {
+    const auto& handle = nb::cast<const Handle&>(part);
+    objects.push_back(variant_of(handle));
+    far = far || handle.far();
+  }
   Notes notes;
   auto whole = [&] {
     const WithoutGil release;
@@ -78,7 +83,7 @@ nb::object concat_objects(nb::list parts, int axis, bool allow_loss) {
                           {.allow_loss = allow_loss, .note = notes.taker()});
   }();
   notes.warn();
-  return to_handle(std::move(whole), false);
+  return to_handle(std::move(whole), far);
 }
 
 nb::object append_rows(const fs::path& path, const Handle& rows, bool allow_loss, int absent,
@@ -221,7 +226,7 @@ nb::object to_handle(std::variant<dapple::Matrix, dapple::Frame>&& opened, bool 
   if (auto* matrix = std::get_if<dapple::Matrix>(&opened)) {
     return nb::cast(MatrixHandle(std::move(*matrix), far));
   }
-  return nb::cast(FrameHandle(std::move(std::get<dapple::Frame>(opened))));
+  return nb::cast(FrameHandle(std::move(std::get<dapple::Frame>(opened)), far));
 }
 
 std::variant<dapple::Matrix, dapple::Frame> variant_of(const Handle& handle) {

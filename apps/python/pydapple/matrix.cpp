@@ -184,9 +184,8 @@ void prefetch(const Handle& handle, std::uint64_t row_begin, std::uint64_t row_e
 }  // namespace
 
 MatrixHandle::MatrixHandle(dapple::Matrix matrix, bool far)
-    : Handle(std::make_shared<dapple::Matrix>(std::move(matrix))),
-      type_(this->matrix().value_type()),
-      far_(far) {
+    : Handle(std::make_shared<dapple::Matrix>(std::move(matrix)), far),
+      type_(this->matrix().value_type()) {
   if (far || !this->matrix().grid()) return;
   dapple::visit_type(type_, [&](auto tag) {
     views_ = this->matrix().tiles<decltype(tag)>(dapple::Copy::forbidden);

@@ -64,7 +64,14 @@ NamesHandle make_names(const nb::iterable& texts) {
   return {builder.finish()};
 }
 
-std::optional<NamesHandle> handle_of(std::shared_ptr<const Names> names) {
+/// Those of rows or columns, which are read now.
+template <auto kRead>
+std::optional<NamesHandle> names_of(const Handle& handle) {
+  const auto object = handle.share();
+  auto names = [&] {
+    const WithoutGil release;
+    return ((*object).*kRead)();
+  }();
   if (names == nullptr) return std::nullopt;
   return NamesHandle{std::move(names)};
 }
@@ -80,8 +87,8 @@ void bind_names(nb::module_& m) {
       .def("find", &find_name)
       .def("find_all", &find_names)
       .def_prop_ro("unique", [](const NamesHandle& h) { return h.names->unique(); });
-  m.def("row_names", [](const Handle& h) { return handle_of(h.object().row_names()); });
-  m.def("col_names", [](const Handle& h) { return handle_of(h.object().col_names()); });
+  m.def("row_names", &names_of<&dapple::BlockedObject::row_names>);
+  m.def("col_names", &names_of<&dapple::BlockedObject::col_names>);
 }
 
 }  // namespace pydapple

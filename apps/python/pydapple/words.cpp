@@ -9,6 +9,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 
+#include "at_work.h"
 #include "numpy_api.h"
 
 namespace pydapple {
@@ -18,6 +19,15 @@ namespace {
 using dapple::Errc;
 using dapple::Error;
 using dapple::ValueType;
+
+/// The words, which may be read now: by threads that need the GIL, where they are far away.
+const dapple::Dictionary& known(const Words& words) {
+  if (words.table == nullptr) {
+    const WithoutGil release;
+    static_cast<void>(words.dictionary->size());
+  }
+  return *words.dictionary;
+}
 
 /// A new array of None.
 nb::object new_objects(std::size_t size) {
@@ -34,7 +44,7 @@ nb::object look_up(const Words& words, nb::handle codes) {
   const nb::object kept = contiguous(codes, ValueType::u32, 1);
   const auto* const code = static_cast<const std::uint32_t*>(data_of(kept));
   const auto rows = static_cast<std::size_t>(PyArray_DIM(as_array(kept), 0));
-  const dapple::Dictionary& dictionary = *words.dictionary;
+  const dapple::Dictionary& dictionary = known(words);
   nb::object out = new_objects(rows);
   auto** const to = static_cast<PyObject**>(data_of(out));
   const bool remember = dictionary.size() <= rows;
@@ -59,9 +69,10 @@ nb::object look_up(const Words& words, nb::handle codes) {
 
 nb::list list_words(const Words& words) {
   nb::list out;
-  for (std::uint64_t i = 0; i < words.dictionary->size(); ++i) {
+  const dapple::Dictionary& dictionary = known(words);
+  for (std::uint64_t i = 0; i < dictionary.size(); ++i) {
     if (i % 65536 == 0) check_signals();
-    out.append(to_str((*words.dictionary)[i]));
+    out.append(to_str(dictionary[i]));
   }
   return out;
 }
@@ -84,7 +95,7 @@ nb::object merge(const Words& words, const Words& other) {
   if (words.table == nullptr) {
     throw Error(Errc::invalid_argument, "the words of a file cannot become more");
   }
-  const dapple::Dictionary& added = *other.dictionary;
+  const dapple::Dictionary& added = known(other);
   nb::object out = new_array(added.size() + 1, ValueType::u32);
   auto* const code = static_cast<std::uint32_t*>(data_of(out));
   code[0] = 0;
@@ -203,7 +214,7 @@ dapple::Meaning to_meaning(nb::handle tuple) {
 void bind_words(nb::module_& m) {
   nb::class_<Words>(m, "Words")
       .def("__init__", &make_words)
-      .def("__len__", [](const Words& words) { return words.dictionary->size(); })
+      .def("__len__", [](const Words& words) { return known(words).size(); })
       .def("tolist", &list_words)
       .def("__reduce__",
            [](nb::handle self) {
