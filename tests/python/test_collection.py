@@ -199,3 +199,16 @@ def test_a_member_gets_its_index_and_copy_beside_its_own_file(tmp_path):
     dp.pack_collection(c, tmp_path / "c.zip")
     with pytest.raises(dp.UnsupportedError, match="unpack it first"):
         dp.index(tmp_path / "c.zip" / "X", columns=True)
+
+
+def test_a_collection_stays_where_it_was_opened(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    c = dp.write_collection("a.dds", {"X": np.ones((2, 3))})
+    sent = pickle.dumps(dp.open("a.dds"))
+    (tmp_path / "other").mkdir()
+    monkeypatch.chdir(tmp_path / "other")
+    dp.write_collection("a.dds", {"X": np.zeros((2, 3))})
+    c["Y"] = np.full((2, 3), 5)
+    for one in (c, pickle.loads(sent)):
+        assert (one["X"][0, 0], one["Y"][0, 0]) == (1, 5)
+    assert list(dp.open("a.dds")) == ["X"]

@@ -95,7 +95,8 @@ class _There:
     def __init__(self, path: str, fs: Any, store: Any, cache: Path) -> None:
         self.objects = remote.objects_of(path, fs, store)
         self.far = self.objects is not None or remote.is_address(path)
-        self.path = path if self.far else remote.local_path(path, fs)
+        # Whole, so that it is the same wherever the process goes later.
+        self.path = path if self.far else os.path.abspath(remote.local_path(path, fs))
         self.where = {"fs": fs, "store": store} if self.objects is not None else {}
         folder = file_name(cache)
         self.options = {"cache": folder} if folder else {}
