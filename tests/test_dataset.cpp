@@ -148,6 +148,14 @@ TEST_CASE("dataset: stored values are used in place, in any part") {
   CHECK(m.tiles<double>()(1, 1)(0, 1) == cell_value(30, 21));
 }
 
+TEST_CASE("dataset: parts are those of the folder that was opened") {
+  const TempDir folder;
+  dataset::append(folder / "set", block_of(folder, 0, 0, 7, 5), part_options());
+  const Matrix m = Matrix::open(folder / "set");
+  std::filesystem::rename(folder / "set", folder / "moved");
+  CHECK(m.read<double>({{0, 7}, {0, 5}}) == cells_in({{0, 7}, {0, 5}}));
+}
+
 TEST_CASE("dataset: a part that is missing, changed or another one is an error with its name") {
   const TempDir folder;
   const auto parts = write_four_parts(folder, part_tiles(10, 10));

@@ -65,7 +65,9 @@ std::shared_ptr<const OpenPart> open_local_part(const std::string& folder,
 PartFiles::PartFiles(std::shared_ptr<const StateTables> tables)
     : ByteSource(tables->file().name(), {~std::uint64_t{0}, 0, 0}, tables->file().guarded()),
       tables_(std::move(tables)),
-      folder_(folder_prefix(name())) {}
+      folder_(folder_prefix(name())) {
+  tables_->file().keep_folder();  // parts are opened as they are touched
+}
 
 std::shared_ptr<const OpenPart> PartFiles::part(std::uint64_t number) const {
   return part_of(number << kOffsetBits, 0, false);

@@ -136,6 +136,9 @@ class ByteSource {
                                              std::uint64_t /*front*/ = 0) const {
     return nullptr;
   }
+  /// From now on, `beside` looks in the folder that this is in, wherever that or the process goes.
+  /// Throws io.
+  virtual void keep_folder() const {}
   /// The names of the folders directly in a folder beside this, or ("") in its own, in order.
   /// Throws unsupported where nothing can be listed; io.
   virtual std::vector<std::string> folders_beside(const std::string& folder) const;

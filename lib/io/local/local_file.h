@@ -68,6 +68,9 @@ class LocalFile final : public ByteSource {
   }
   std::shared_ptr<ByteSource> sibling(std::string_view ending) const override;
   std::shared_ptr<ByteSource> beside(const std::string& file, std::uint64_t front) const override;
+  void keep_folder() const override {
+    if (has_path_) folder();
+  }
   std::vector<std::string> folders_beside(const std::string& folder) const override;
   const LocalFile* local() const noexcept override { return this; }
   bool times_tell() const noexcept override;
