@@ -37,6 +37,7 @@ class RangedFile final : public detail::RangedSource {
                                              std::uint64_t front) const override {
     return ranged(file_->beside(name, front));
   }
+  void keep_folder() const override { file_->keep_folder(); }
   std::vector<std::string> folders_beside(const std::string& folder) const override {
     return file_->folders_beside(folder);
   }
