@@ -154,6 +154,7 @@ def control_group(memory):
 def rows_a_second(path, group, top):
     """Of random rows by 64, on the clock, once the memory is full; `top` is what repeats below."""
     (group / "cgroup.procs").write_text(str(os.getpid()))
+    evict(path)  # pages count for who brings them in
     m, random = dp.open(path), np.random.default_rng(4)
     some = random.integers(0, m.shape[0], 64)
     assert (m.sparse[some] != top[some % top.shape[0]]).nnz == 0
