@@ -185,6 +185,9 @@ TEST_CASE("zarr: hostile metadata") {
   CHECK(error_with("5", "0") == Errc::corrupt);
   CHECK(error_with("5", "4294967296") == Errc::unsupported);
   CHECK(error_with("|u1", "<c8") == Errc::unsupported);
+  CHECK(error_with("13", "18446744073709551614") == Errc::unsupported);
+  CHECK(error_of_array(dir / "v2.zarr", "plain").detail().starts_with("the array plain of 184"));
+  CHECK(error_of_array(path.parent_path(), "").detail().starts_with("the array of 184"));
   write_text(path, std::string(100'000, '['));
   CHECK(error_of_array(dir / "v2.zarr", "plain").code() == Errc::corrupt);
 }

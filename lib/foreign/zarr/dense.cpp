@@ -108,7 +108,8 @@ std::shared_ptr<Store> open_dense(std::shared_ptr<ByteSource> file,
   if (beside != nullptr) arrays::give_names(beside, node.path, schema);
   const arrays::Tile tile =
       arrays::block_of(schema.rows, schema.cols, {data->chunk_rows(), data->chunk_cols()});
-  EntryTable blocks = arrays::blocks_of(schema, tile, file->name(), "the array " + data->path());
+  const std::string array = data->path().empty() ? "the array" : "the array " + data->path();
+  EntryTable blocks = arrays::blocks_of(schema, tile, file->name(), array);
   auto state = std::make_unique<DenseState>();
   state->data = std::move(data);
   return make_store(std::move(file), std::move(schema), std::move(blocks), kDriver,
