@@ -45,9 +45,9 @@ bool every_cell(const Store& store, std::size_t col, const Test& holds) {
 }
 
 bool is_nan(ValueType type, std::uint64_t bits) noexcept {
-  if (type == ValueType::f32)
-    return std::isnan(std::bit_cast<float>(static_cast<std::uint32_t>(bits)));
-  return type == ValueType::f64 && std::isnan(std::bit_cast<double>(bits));
+  if (!is_float(type)) return false;
+  return std::isnan(type == ValueType::f32 ? std::bit_cast<float>(static_cast<std::uint32_t>(bits))
+                                           : std::bit_cast<double>(bits));
 }
 
 /// True for a column that says nothing of what it holds: every cell is missing or, as pandas has

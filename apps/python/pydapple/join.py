@@ -34,8 +34,9 @@ def concat(
 
     Memory is bounded. Frames put together by rows need the same labels in the same order; their
     dictionaries are merged, and times get the finest of their units. Where dtypes differ the
-    result has one that holds both. Orders of categories become one; where they do not tell which
-    of two words comes first, the words have none, and a warning says so.
+    result has one that holds both. A column of nothing but missing cells or NaN is of what the
+    others hold there. Orders of categories become one; where they do not tell which of two words
+    comes first, the words have none, and a warning says so.
 
     Args:
         sources: a list of paths, or of open matrices or frames; formats may differ.
