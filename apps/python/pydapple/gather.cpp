@@ -158,8 +158,11 @@ nb::object gather_csr(const dapple::Matrix& matrix, std::span<const std::int64_t
 template <class T, class Col>
 struct CsrPool::Lent {
   std::shared_ptr<CsrPool> pool;
-  dapple::Csr<T, Col> made;
+  dapple::Csr<T, Col> made{};
 
+  explicit Lent(std::shared_ptr<CsrPool> of) : pool(std::move(of)) {}
+  Lent(const Lent&) = delete;
+  Lent& operator=(const Lent&) = delete;
   ~Lent() {
     if (pool->free_.size() >= pool->most_) return;
     try {

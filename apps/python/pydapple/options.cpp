@@ -95,9 +95,7 @@ void add_group(dapple::FormatOptions& options, const std::string& group, const n
     const std::string key = key_of(group, key_object);
     const dapple::OptionInfo& info = option_of(group, key);
     if (value.is_none()) continue;
-    const auto add = [&, &value = value](std::string text) {
-      options.emplace(info.name, std::move(text));
-    };
+    const auto add = [&](std::string text) { options.emplace(info.name, std::move(text)); };
     switch (info.kind) {
       case OptionKind::truth:
         add(option<bool>(group, key, value, "True or False") ? "true" : "false");
