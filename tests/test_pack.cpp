@@ -10,7 +10,9 @@
 #include "dapple/packing.h"
 #include "dapple/stats.h"
 #include "dapple/verify.h"
+#include "lib/cache/block_cache.h"
 #include "lib/dbdf/header.h"
+#include "lib/object/store.h"
 #include "tests/check.h"
 #include "tests/support.h"
 
@@ -189,6 +191,43 @@ TEST_CASE("pack: a plain file with packed blocks is refused") {
   options.plain = true;
   CHECK_THROWS_AS(write_matrix(dir / "m.dbdf", options), Error);
   CHECK(dir.names().empty());
+}
+
+TEST_CASE("pack: much that is read at once is decoded some rows at a time, and not kept") {
+  constexpr std::uint64_t kRows = 2100, kCols = 1100;
+  const test::TempDir dir;
+  std::vector<std::int32_t> cells(kRows * kCols);
+  test::Rng rng(9);
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    cells[i] = static_cast<std::int32_t>(i / 7 + rng.below(i % kCols < 300 ? 3 : 100'000));
+  }
+  for (const Packing pack : {Packing::fast, Packing::small}) {
+    // Tiles of fewer than eight rows are decoded whole, as are those of rows that are large.
+    for (const TileShape tile : {TileShape{300, 170}, TileShape{5, 1100}, TileShape{2100, 1}}) {
+      WriteOptions options = options_of(pack);
+      options.tile = tile;
+      options.narrow = options.sync = false;
+      options.overwrite = true;
+      auto writer = MatrixWriter::create(dir / "m.dbdf", kRows, kCols, ValueType::i32, options);
+      writer.put_region<std::int32_t>({0, 0}, {cells.data(), kRows, kCols, kCols});
+      writer.finish();
+      const Matrix m = Matrix::open(dir / "m.dbdf");
+      REQUIRE(fs::file_size(dir / "m.dbdf") < cells.size() * 3);
+      const std::uint64_t kept = detail::block_cache().bytes();
+      const Region region{{3, kRows}, {2, kCols - 1}};
+      const auto wide = m.read<std::int64_t>(region);
+      bool same = true;
+      for (std::uint64_t r = 3; r < kRows; ++r) {
+        for (std::uint64_t c = 2; c < kCols - 1; ++c) {
+          same = same && wide[(r - 3) * (kCols - 3) + c - 2] == cells[r * kCols + c];
+        }
+      }
+      CHECK(same);
+      if (tile.rows >= 8 && !m.share()->blocks().fetches()) {
+        CHECK(detail::block_cache().bytes() == kept);
+      }
+    }
+  }
 }
 
 TEST_CASE("pack: a small object is measured, and a large one estimated from a sample") {

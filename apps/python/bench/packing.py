@@ -85,7 +85,7 @@ def dapple_counts(pack):
         m = dp.open(path)
         same(m.to_scipy().indices, s.indices)
         same(m.to_scipy().data.astype("f4"), s.data)
-        return size_of(path), m.to_scipy
+        return size_of(path), lambda: dp.open(path).to_scipy()  # anew: nothing is kept decoded
 
     return prepare
 
@@ -178,7 +178,7 @@ def dapple_dense(pack):
         m = dp.open(path)
         same(m.read(), a)
         out = np.empty_like(a)
-        return size_of(path), lambda: m.read(out=out)
+        return size_of(path), lambda: dp.open(path).read(out=out)  # anew, as above
 
     return prepare
 

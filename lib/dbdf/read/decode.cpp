@@ -57,12 +57,28 @@ BlockIndex walk_again(const Store& store) {
   return scan(store.file(), body, schema).index;
 }
 
+// Of much that is read at once, no encoded block is kept: it is decoded some rows at a time, into
+// memory that stays in the processor's cache. What is kept is new memory, which takes longer to get
+// than to decode into.
+std::uint64_t rows_at_once(const Store& store, const Entry& e, const Target& out) {
+  constexpr std::uint64_t kBytes = 64 << 10;
+  if (e.codec == 0 || !out.streamed || store.blocks().fetches()) return e.rows;
+  const std::uint64_t few = std::max<std::uint64_t>(e.rows / 8, 1);  // as Store::payload has it
+  return std::clamp<std::uint64_t>(kBytes / (e.cols * size_of(e.value_type)), 1, few);
+}
+
 void read_dense(const Store& store, const Entry& e, const Part& part, const Target& out) {
   const std::size_t size = size_of(e.value_type);
   const std::uint64_t row_bytes = std::uint64_t{e.cols} * size;
   if (part.rows.empty() || part.cols.empty()) return;
-  const HeldBytes held = store.payload(e, {part.rows.begin * row_bytes, part.rows.end * row_bytes});
-  copy_part(store, e, part, held.data() + part.cols.begin * size, row_bytes, out);
+  const std::uint64_t step = rows_at_once(store, e, out);
+  for (Range rows = part.rows; !rows.empty(); rows.begin += std::min(step, rows.size())) {
+    const Range some{rows.begin, rows.begin + std::min(step, rows.size())};
+    const HeldBytes held = store.payload(e, {some.begin * row_bytes, some.end * row_bytes});
+    Target target = out;
+    target.data = out.cell(some.begin - part.rows.begin, 0);
+    copy_part(store, e, {some, part.cols}, held.data() + part.cols.begin * size, row_bytes, target);
+  }
 }
 
 // A value must also fit its column's declared type (R6, R8), whatever it is read as. Only blocks of
