@@ -62,8 +62,8 @@ BlockIndex walk_again(const Store& store) {
 // than to decode into.
 std::uint64_t rows_at_once(const Store& store, const Entry& e, const Target& out) {
   constexpr std::uint64_t kBytes = 64 << 10;
-  if (e.codec == 0 || !out.streamed || store.blocks().fetches()) return e.rows;
-  const std::uint64_t few = std::max<std::uint64_t>(e.rows / 8, 1);  // as Store::payload has it
+  const std::uint64_t few = e.rows / 8;  // more are decoded as a whole block (Store::payload)
+  if (e.codec == 0 || few == 0 || !out.streamed || store.blocks().fetches()) return e.rows;
   return std::clamp<std::uint64_t>(kBytes / (e.cols * size_of(e.value_type)), 1, few);
 }
 
