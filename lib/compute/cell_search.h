@@ -176,4 +176,5 @@ void scan(const Store& store, const Region& region, Absent absent, Kernel& kerne
 
 /// Throws type_mismatch: the value found in a cell is not one of `type`.
 [[noreturn]] void fail_fit(const Store& store, const StoredCell& cell, ValueType type);
+
 }  // namespace dapple::detail
