@@ -1,7 +1,9 @@
 // dapple convert: from any readable format to any writable one.
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -91,6 +93,15 @@ void require_consistent(const Conversion& wanted, const FormatInfo& format) {
   require_flags_for(format, wanted.write);
 }
 
+/// Text is parsed where a new dbdf file will be, and may become that file.
+void parse_beside(const Destination& destination, OpenOptions& options) {
+  if (destination.is_stdout() || destination.append) return;
+  auto folder = std::filesystem::path(destination.path).parent_path();
+  if (folder.empty()) folder = ".";
+  std::error_code none;
+  if (std::filesystem::is_directory(folder, none)) options.temporary = std::move(folder);
+}
+
 void write(Conversion& wanted, Guest& guest, Console& console) {
   auto& [input, destination, chosen, flags, options, attributes, names] = wanted;
   for (const std::string& label : chosen.labels) {
@@ -120,8 +131,10 @@ int run_convert(const Arguments& arguments, Console& console) {
   command.parse(arguments);
 
   const bool to_guest = Guest::takes(wanted.destination);
-  require_consistent(wanted, to_guest ? Guest::format() : format_to_write(wanted.destination));
+  const FormatInfo& format = to_guest ? Guest::format() : format_to_write(wanted.destination);
+  require_consistent(wanted, format);
   require_replaceable(wanted.destination);
+  if (format.name == "dbdf") parse_beside(wanted.destination, wanted.input.options);
   Guest guest(wanted.input, wanted.destination);
   try {
     write(wanted, guest, console);

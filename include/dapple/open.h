@@ -61,6 +61,10 @@ struct OpenOptions {
   std::filesystem::path cache{};
   /// About how much the pieces may take on disk; those used longest ago make room.
   std::uint64_t cache_bytes = std::uint64_t{10} << 30;
+  /// The folder of the unnamed file that text is parsed into, whatever the text's size; empty: in
+  /// memory, or $TMPDIR (see `open`). `convert` to a dbdf file of the same file system then gives
+  /// that file its name, if it is what would be written, in place of writing all of it once more.
+  std::filesystem::path temporary{};
   /// How many threads go through a text that must be read as a whole (CSV, Matrix Market); 0: one
   /// per processor. Ignored by other formats.
   unsigned threads = 1;
@@ -101,8 +105,8 @@ using TakeNote = std::function<void(const std::string&)>;
 /// an unnamed temporary file first. Throws io, not_recognised, unsupported, corrupt (R1 to R4).
 ///
 /// Text (CSV, Matrix Market, BTable, Futhark) is parsed once, into an unnamed file of dapple's own
-/// format: in memory if the text has at most 64 MiB, otherwise in $TMPDIR. With a sidecar
-/// (`write_sidecar`), which is that file, nothing is parsed.
+/// format: in memory if the text has at most 64 MiB, otherwise in $TMPDIR, or where the options
+/// say. With a sidecar (`write_sidecar`), which is that file, nothing is parsed.
 std::variant<Matrix, Frame> open(const std::filesystem::path& path, OpenOptions options = {});
 
 /// Opens the bytes of a file of any format, which are used where they are: they must neither move

@@ -207,7 +207,7 @@ std::unique_ptr<const StoredDirectory> open_directory(const Store& store, std::u
 }
 
 std::unique_ptr<const StoredDirectory> open_directory(const Store& store) {
-  if (store.index().origin() != IndexOrigin::embedded) return nullptr;
+  if (!store.tells_of_blocks()) return nullptr;
   std::uint64_t body = 0;
   read_header(store.file(), body);
   return open_directory(store, body);

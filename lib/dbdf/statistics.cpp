@@ -123,7 +123,7 @@ std::unique_ptr<const BlockStatsTable> find_known(const Store& store) {
   std::uint64_t body = 0;
   const Schema schema = read_header(*file, body);
   std::unique_ptr<const BlockStatsTable> within;
-  if (index.origin() == IndexOrigin::embedded) {
+  if (store.tells_of_blocks()) {
     within = find_statistics(store, body);
     if (within != nullptr && !within->old()) return within;
   }

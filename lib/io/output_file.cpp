@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <cstring>
 #include <utility>
+#include <vector>
 
 #include "dapple/error.h"
 #include "lib/io/byte_source.h"
@@ -95,6 +96,13 @@ bool keep_permissions(int fd, const struct stat& old) noexcept {
   return (now.st_mode & 07777) == mode || ::fchmod(fd, mode) == 0;
 }
 
+// Gives `fd` the permissions of another open file. False, with errno, on failure.
+bool take_mode_of(int fd, int other) noexcept {
+  struct stat now, wanted;
+  if (::fstat(fd, &now) != 0 || ::fstat(other, &wanted) != 0) return false;
+  return now.st_mode == wanted.st_mode || ::fchmod(fd, wanted.st_mode & 07777) == 0;
+}
+
 // Syncs the folder or, if that may not be read, its whole file system.
 bool sync_folder(const std::string& folder, int fd) noexcept {
   const Descriptor opened(
@@ -162,11 +170,19 @@ OutputFile::OutputFile(std::filesystem::path path, bool overwrite)
   if (!fd_.is_open()) throw_io(name_, "create", errno);
 }
 
-OutputFile::OutputFile(std::string name, Unnamed where) : name_(std::move(name)), unnamed_(where) {
+OutputFile::OutputFile(std::string name, Unnamed where)
+    : name_(std::move(name)), unnamed_(where), folder_(temporary_folder()) {
   if (where == Unnamed::nowhere) return;
   if (where == Unnamed::memory) fd_ = Descriptor(::memfd_create("dapple", MFD_CLOEXEC));
-  if (!fd_.is_open()) fd_ = open_scratch(name_);
+  if (!fd_.is_open()) fd_ = open_scratch(name_, folder_);
 }
+
+OutputFile::OutputFile(std::string name, const std::filesystem::path& folder)
+    : name_(std::move(name)),
+      fd_(open_scratch(name_, folder, 0666)),
+      unnamed_(Unnamed::temporary),
+      folder_(folder),
+      expects_sync_(true) {}
 
 void OutputFile::require_own_process() const {
   if (hidden_.process == ::getpid()) return;
@@ -178,14 +194,14 @@ void OutputFile::require_own_process() const {
 // ext4 otherwise allocates page by page, which takes a fifth of the time of large writes.
 void OutputFile::will_write(std::uint64_t offset, std::uint64_t bytes) const noexcept {
   constexpr std::uint64_t kWorthIt = std::uint64_t{256} << 10;
-  if (bytes <= kWorthIt || unnamed_) return;
+  if (bytes <= kWorthIt || (unnamed_ && !expects_sync_)) return;
   ::fallocate(fd_.get(), FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset),
               static_cast<off_t>(bytes));
 }
 
 void OutputFile::begin_storing(std::uint64_t offset, std::uint64_t bytes) const noexcept {
   constexpr std::uint64_t kWorthIt = std::uint64_t{1} << 20;
-  if (!expects_sync_ || bytes < kWorthIt || unnamed_) return;
+  if (!expects_sync_ || bytes < kWorthIt) return;
   ::sync_file_range(fd_.get(), static_cast<off_t>(offset), static_cast<off_t>(bytes),
                     SYNC_FILE_RANGE_WRITE);
 }
@@ -195,7 +211,7 @@ void OutputFile::write_at(std::uint64_t offset, std::span<const std::byte> bytes
   if (unnamed_ == Unnamed::nowhere) return;
   will_write(offset, bytes.size());
   if (write_all(fd_.get(), offset, bytes)) return begin_storing(offset, bytes.size());
-  throw_io(name_, unnamed_ ? "copy to a temporary file in " + temporary_folder() : "write", errno);
+  throw_io(name_, unnamed_ ? "copy to a temporary file in " + folder_ : "write", errno);
 }
 
 void OutputFile::write_at(std::uint64_t offset, std::span<iovec> parts) const {
@@ -224,8 +240,26 @@ void OutputFile::write_at(std::uint64_t offset, std::span<iovec> parts) const {
   begin_storing(begin, bytes);
 }
 
-void OutputFile::take_over(const ByteSource& from, std::uint64_t begin, std::uint64_t end) const {
+void OutputFile::take_over(const ByteSource& from, std::uint64_t begin, std::uint64_t end) {
   require_own_process();
+  nameless_ = {find_nameless(from), begin, end};
+  if (nameless_.file == nullptr) copy(from, begin, end);
+}
+
+// The file, opened once more, if it may get the name that this has. It can in a file system where
+// this one was made without a name.
+std::shared_ptr<LocalFile> OutputFile::find_nameless(const ByteSource& from) const {
+  const LocalFile* const local = from.local();
+  if (unnamed_ || !hidden_.path.empty() || local == nullptr || !local->may_get_name()) return {};
+  const std::string path = name_in_proc(local->descriptor());
+  Descriptor fd(uninterrupted([&] { return ::open(path.c_str(), O_RDWR | O_CLOEXEC); }));
+  struct stat that, here;
+  if (!fd.is_open() || ::fstat(fd.get(), &that) != 0 || ::fstat(fd_.get(), &here) != 0) return {};
+  if (that.st_nlink != 0 || that.st_dev != here.st_dev) return {};
+  return LocalFile::adopt_unnamed(std::move(fd), name_);
+}
+
+void OutputFile::copy(const ByteSource& from, std::uint64_t begin, std::uint64_t end) const {
   if (unnamed_ == Unnamed::nowhere) return;
   if (from.local() != nullptr) begin = from.local()->copy_within_system(fd_.get(), begin, end);
   if (begin < end) write_at(begin, from.bytes(begin, end - begin));
@@ -251,9 +285,41 @@ void OutputFile::sync() {
   synced_ = true;
 }
 
+// True when the bytes around those that belong here are the same in both files.
+bool OutputFile::has_rest_of(const Nameless& nameless) const {
+  const auto here = LocalFile::adopt_unnamed(duplicate(fd_.get()), name_);
+  if (here->size() != nameless.file->size() || here->size() < nameless.end) return false;
+  constexpr std::uint64_t kPiece = 64 << 10;
+  std::vector<std::byte> a(kPiece), b(kPiece);
+  const auto equal = [&](std::uint64_t at, std::uint64_t end) {
+    for (std::uint64_t n; at < end; at += n) {
+      n = std::min(kPiece, end - at);
+      here->read_at(at, std::span(a).first(n));
+      nameless.file->read_at(at, std::span(b).first(n));
+      if (std::memcmp(a.data(), b.data(), n) != 0) return false;
+    }
+    return true;
+  };
+  return equal(0, nameless.begin) && equal(nameless.end, here->size());
+}
+
+// Ends what `take_over` began.
+void OutputFile::settle() {
+  if (nameless_.file == nullptr) return;
+  if (has_rest_of(nameless_)) {
+    Descriptor fd = duplicate(nameless_.file->descriptor());
+    if (!fd.is_open() || !take_mode_of(fd.get(), fd_.get())) throw_io(name_, "open", errno);
+    fd_ = std::move(fd);
+  } else {
+    copy(*nameless_.file, nameless_.begin, nameless_.end);
+  }
+  nameless_.file = nullptr;
+}
+
 void OutputFile::publish(bool sync) {
   require_own_process();
   if (unnamed_) return;
+  settle();
   struct stat old;
   if (overwrite_ && ::stat(path_.c_str(), &old) == 0 && !keep_permissions(fd_.get(), old)) {
     throw_io(name_, "take over the permissions of the old file", errno);
@@ -271,11 +337,11 @@ void OutputFile::give_name() {
   bool named = false;
   std::filesystem::path& hidden = hidden_.path;
   if (hidden.empty() && !overwrite_) {
-    named = ::linkat(AT_FDCWD, name_in_proc(fd_).c_str(), AT_FDCWD, path_.c_str(),
+    named = ::linkat(AT_FDCWD, name_in_proc(fd_.get()).c_str(), AT_FDCWD, path_.c_str(),
                      AT_SYMLINK_FOLLOW) == 0;
   } else {
     // Only rename() can replace a file, and it needs a name to rename.
-    if (hidden.empty()) hidden = name_hidden(fd_, path_);
+    if (hidden.empty()) hidden = name_hidden(fd_.get(), path_);
     named = !hidden.empty() &&
             (overwrite_ ? ::rename(hidden.c_str(), path_.c_str()) == 0 : rename_new(hidden, path_));
   }

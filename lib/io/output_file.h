@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -17,6 +18,8 @@
 struct iovec;
 
 namespace dapple::detail {
+
+class LocalFile;
 
 /// Writes to storage what was changed through maps of a file. Until then, the first change of a
 /// page has moved the file's times, and further ones do not: what is bound to those times would not
@@ -37,11 +40,14 @@ class OutputFile {
   /// Where a file is that never gets a name.
   enum class Unnamed : std::uint8_t {
     memory,
-    temporary,  // in $TMPDIR
+    temporary,  // in $TMPDIR, or in another folder
     nowhere,    // nothing is written: for what is known once all is put
   };
   /// A file without a name; `name` is for messages. Throws io.
   OutputFile(std::string name, Unnamed where);
+  /// The same in a folder, of which `publish` of another file may make one with a name (see
+  /// `take_over`).
+  OutputFile(std::string name, const std::filesystem::path& folder);
 
   const std::string& name() const noexcept { return name_; }
 
@@ -55,9 +61,10 @@ class OutputFile {
   void write_at(std::uint64_t offset, std::span<const std::byte> bytes) const;
   /// Writes several runs of bytes one after another; modifies `parts`. Any thread. Throws io.
   void write_at(std::uint64_t offset, std::span<iovec> parts) const;
-  /// Copies bytes [begin, end) of `from` to the same place. The file system shares them if it can.
-  /// Throws io.
-  void take_over(const ByteSource& from, std::uint64_t begin, std::uint64_t end) const;
+  /// Bytes [begin, end) are those of `from`, in the same place. The file system shares them if it
+  /// can. They are copied now or, if `from` is a file without a name that could become this one, by
+  /// `publish`: unless all of it is what was written here, and it is given the name. Throws io.
+  void take_over(const ByteSource& from, std::uint64_t begin, std::uint64_t end);
   /// Truncates the file to `offset` bytes. Throws io.
   void cut(std::uint64_t offset) const;
   /// Writes after what `append` wrote before; one thread. Throws io.
@@ -93,6 +100,15 @@ class OutputFile {
     }
     ~Hidden();
   };
+  /// A file without a name, of which bytes [begin, end) belong here.
+  struct Nameless {
+    std::shared_ptr<LocalFile> file{};
+    std::uint64_t begin = 0, end = 0;
+  };
+  std::shared_ptr<LocalFile> find_nameless(const ByteSource& from) const;
+  bool has_rest_of(const Nameless& nameless) const;
+  void copy(const ByteSource& from, std::uint64_t begin, std::uint64_t end) const;
+  void settle();
   void give_name();
   void begin_storing(std::uint64_t offset, std::uint64_t bytes) const noexcept;
 
@@ -101,6 +117,8 @@ class OutputFile {
   Descriptor fd_;
   Hidden hidden_;
   std::optional<Unnamed> unnamed_{};
+  Nameless nameless_{};   // that `take_over` has found
+  std::string folder_{};  // of an unnamed file
   bool overwrite_ = false;
   bool expects_sync_ = false;
   bool synced_ = false;  // the contents

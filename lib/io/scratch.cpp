@@ -29,7 +29,7 @@ Scratch::Scratch(std::uint64_t size) : size_(size) {
   if (uninterrupted([&] { return ::ftruncate(fd_.get(), static_cast<off_t>(size)); }) != 0) {
     fail("enlarge to " + std::to_string(size) + " bytes", errno);
   }
-  Descriptor reader(::fcntl(fd_.get(), F_DUPFD_CLOEXEC, 0));
+  Descriptor reader = duplicate(fd_.get());
   if (!reader.is_open()) fail("open", errno);
   file_ = LocalFile::adopt(std::move(reader), "working space");
 }

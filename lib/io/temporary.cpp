@@ -83,12 +83,10 @@ Descriptor open_hidden(const std::filesystem::path& path, mode_t mode,
   return Descriptor();
 }
 
-std::string name_in_proc(const Descriptor& fd) {
-  return "/proc/self/fd/" + std::to_string(fd.get());
-}
+std::string name_in_proc(int fd) { return "/proc/self/fd/" + std::to_string(fd); }
 
-std::filesystem::path name_hidden(const Descriptor& fd, const std::filesystem::path& path) {
-  lock(fd.get());  // before it has a name, so that it never looks abandoned
+std::filesystem::path name_hidden(int fd, const std::filesystem::path& path) {
+  lock(fd);  // before it has a name, so that it never looks abandoned
   const std::string self = name_in_proc(fd);
   for (unsigned number = 0; number < kMostNames; ++number) {
     std::filesystem::path hidden = hidden_name(path, number);
@@ -127,20 +125,20 @@ bool write_all(int fd, std::uint64_t offset, std::span<const std::byte> bytes) n
   return true;
 }
 
+Descriptor duplicate(int fd) noexcept { return Descriptor(::fcntl(fd, F_DUPFD_CLOEXEC, 0)); }
+
 std::string temporary_folder() {
   const char* name = ::getenv("TMPDIR");
   return name != nullptr && *name != '\0' ? name : "/tmp";
 }
 
-Descriptor open_scratch(const std::string& file) {
-  constexpr mode_t kPrivate = 0600;
-  const std::string folder = temporary_folder();
-  Descriptor fd = open_nameless(folder, kPrivate);
+Descriptor open_scratch(const std::string& file, const std::string& folder, mode_t mode) {
+  Descriptor fd = open_nameless(folder, mode);
   if (!fd.is_open() && lacks_nameless(errno)) {
     const std::filesystem::path path = std::filesystem::path(folder) / "scratch";
     remove_abandoned(path);
     std::filesystem::path hidden;
-    fd = open_hidden(path, kPrivate, hidden);
+    fd = open_hidden(path, mode, hidden);
     if (fd.is_open()) ::unlink(hidden.c_str());
   }
   if (!fd.is_open()) throw_io(file, "create a temporary file in " + folder, errno);

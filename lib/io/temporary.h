@@ -31,10 +31,10 @@ Descriptor open_hidden(const std::filesystem::path& path, mode_t mode,
                        std::filesystem::path& hidden);
 
 /// Gives an unnamed file a hidden name beside `path`. Empty, with errno, on failure.
-std::filesystem::path name_hidden(const Descriptor& fd, const std::filesystem::path& path);
+std::filesystem::path name_hidden(int fd, const std::filesystem::path& path);
 
 /// The path in /proc through which an open file can be linked.
-std::string name_in_proc(const Descriptor& fd);
+std::string name_in_proc(int fd);
 
 /// Removes the hidden files beside `path` whose writers died, as far as that is possible.
 void remove_abandoned(const std::filesystem::path& path);
@@ -42,11 +42,16 @@ void remove_abandoned(const std::filesystem::path& path);
 /// Writes all bytes at `offset`. False, with errno, on failure.
 bool write_all(int fd, std::uint64_t offset, std::span<const std::byte> bytes) noexcept;
 
+/// The same file, open once more, with the place and locks of `fd`. Not open, with errno, on
+/// failure.
+Descriptor duplicate(int fd) noexcept;
+
 /// $TMPDIR, or /tmp.
 std::string temporary_folder();
 
-/// An empty file in the temporary folder that nobody else can open, deleted when its descriptor is
-/// closed. Throws io, naming `file`.
-Descriptor open_scratch(const std::string& file);
+/// An empty file in `folder` without a name, deleted when its descriptor is closed. Nobody else can
+/// open it, though it has the permissions `mode`. Throws io, naming `file`.
+Descriptor open_scratch(const std::string& file, const std::string& folder = temporary_folder(),
+                        mode_t mode = 0600);
 
 }  // namespace dapple::detail

@@ -71,6 +71,10 @@ class Store {
   std::string_view format() const noexcept { return format_.empty() ? driver_->format : format_; }
   /// True for text that was parsed, in the tiles that a converter would choose.
   bool is_import() const noexcept { return !format_.empty() && driver_->confirm != nullptr; }
+  /// True when the file that has the blocks also tells of them: their statistics, their row counts.
+  bool tells_of_blocks() const noexcept {
+    return index_.origin() == IndexOrigin::embedded || is_import();
+  }
   /// REQUIRES a name that lives as long as the library.
   void set_format(std::string_view format) noexcept { format_ = format; }
 

@@ -1,4 +1,7 @@
-// Delimited text is parsed once, whatever comes up in it, and only as far as somebody asks.
+// Delimited text is parsed once, whatever comes up in it, and only as far as somebody asks; and
+// what is written of parsed text as a file of dapple's own format.
+
+#include <sys/stat.h>
 
 #include <bit>
 #include <cstdint>
@@ -9,7 +12,9 @@
 
 #include "dapple/dapple.h"
 #include "lib/foreign/csv/csv.h"
+#include "lib/io/local/local_file.h"
 #include "lib/io/memory/memory_source.h"
+#include "lib/object/make_object.h"
 #include "tests/check.h"
 #include "tests/foreign/csv_text.h"
 #include "tests/support.h"
@@ -40,6 +45,37 @@ std::uint64_t passes(const std::string& text) {
   detail::texts::Import import(source, "csv", options);
   detail::csv::parse_csv(source, options, import);
   return import.starts();
+}
+
+std::string table_text() {
+  std::string text = "n,x,word\n";
+  for (int row = 0; row < 60'000; ++row) {
+    text += std::to_string(row) + ',' + std::to_string(row % 97) + ".25,w" +
+            std::to_string(row % 11) + '\n';
+  }
+  return text;
+}
+
+std::string mtx_text() {
+  std::string text = "%%MatrixMarket matrix coordinate integer general\n3000 4000 60000\n";
+  for (int k = 0; k < 60'000; ++k) {
+    text += std::to_string(k / 20 + 1) + ' ' + std::to_string(k % 20 * 200 + k % 7 + 1) + ' ' +
+            std::to_string(k % 900 + 1) + '\n';
+  }
+  return text;
+}
+
+struct stat stat_of(const std::filesystem::path& path) {
+  struct stat s {};
+  REQUIRE(::stat(path.c_str(), &s) == 0);
+  return s;
+}
+
+ino_t parsed_into(const std::variant<Matrix, Frame>& object) {
+  struct stat s {};
+  const auto* const file = detail::store_of(object)->file().local();
+  REQUIRE(::fstat(file->descriptor(), &s) == 0);
+  return s.st_ino;
 }
 
 }  // namespace
@@ -127,4 +163,56 @@ TEST_CASE("csv import: what is opened for its shape keeps no cell") {
   const auto error = test::error_of([&] { shape.read_column<double>(1, {0, 1}); });
   REQUIRE(error);
   CHECK(error->code() == Errc::unsupported);
+}
+
+TEST_CASE("text import: what is written of it is what is written of its cells") {
+  const test::TempDir dir;
+  test::write_text(dir / "t.csv", table_text());
+  test::write_text(dir / "m.mtx", mtx_text());
+  for (const char* name : {"t.csv", "m.mtx"}) {
+    for (const bool beside : {false, true}) {
+      CAPTURE(name);
+      CAPTURE(beside);
+      OpenOptions reading;
+      if (beside) reading.temporary = dir.path();
+      ConvertOptions options;
+      options.write.overwrite = true;
+      convert(open(dir / name, reading), {}, dir / "copied.dbdf", options);
+      const auto copied = open(dir / "copied.dbdf");
+      const auto store = detail::store_of(copied);
+      CHECK(store->block_stats() != nullptr);
+      CHECK((store->row_counts() != nullptr) == std::holds_alternative<Matrix>(copied));
+      options.write.tile = store->index().grid()->tile;
+      convert(copied, {}, dir / "anew.dbdf", options);
+      CHECK(test::read_bytes(dir / "copied.dbdf") == test::read_bytes(dir / "anew.dbdf"));
+    }
+  }
+}
+
+TEST_CASE("text import: what is parsed beside a new file becomes that file, once") {
+  const test::TempDir dir;
+  test::write_text(dir / "t.csv", table_text());
+  convert(open(dir / "t.csv"), {}, dir / "copied.dbdf");
+  const auto bytes = test::read_bytes(dir / "copied.dbdf");
+  const auto object = open(dir / "t.csv", {.temporary = dir.path()});
+  CHECK(test::base(object).note().empty());
+  ConvertOptions options;
+  options.write.attributes = R"({"run":12})";
+  convert(object, {}, dir / "other.dbdf", options);  // which is something else at its end
+  CHECK(stat_of(dir / "other.dbdf").st_ino != parsed_into(object));
+  CHECK(test::base(open(dir / "other.dbdf")).attributes() == R"({"run":12})");
+
+  test::write_text(dir / "old.dbdf", "an old file");
+  std::filesystem::permissions(dir / "old.dbdf", std::filesystem::perms::owner_read);
+  options = {};
+  options.write.overwrite = true;
+  convert(object, {}, dir / "old.dbdf", options);
+  CHECK(stat_of(dir / "old.dbdf").st_ino == parsed_into(object));
+  CHECK((stat_of(dir / "old.dbdf").st_mode & 0777) == 0400);
+  CHECK(test::read_bytes(dir / "old.dbdf") == bytes);
+  convert(object, {}, dir / "second.dbdf");
+  CHECK(stat_of(dir / "second.dbdf").st_ino != parsed_into(object));
+  CHECK(stat_of(dir / "old.dbdf").st_nlink == 1);
+  CHECK(test::read_bytes(dir / "second.dbdf") == bytes);
+  CHECK(test::cells_of(object) == test::cells_of(open(dir / "old.dbdf")));
 }

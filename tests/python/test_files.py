@@ -88,6 +88,23 @@ def test_convert_takes_a_part(make, tmp_path):
         dp.convert(tmp_path / "f.dbdf", tmp_path / "h.dbdf", columns=["z"])
 
 
+def test_text_is_parsed_beside_the_file_that_is_written(tmp_path, monkeypatch):
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "nowhere"))
+    text = tmp_path / "t.csv"
+    text.write_text("n,x\n" + "".join(f"{i},{i % 97}.25\n" for i in range(50_000)))
+    dp.convert(text, tmp_path / "t.dbdf")
+    with dp.open(text, temporary=tmp_path) as parsed:
+        dp.convert(parsed, tmp_path / "same.dbdf")
+    assert (tmp_path / "same.dbdf").read_bytes() == (tmp_path / "t.dbdf").read_bytes()
+    frame = dp.open(tmp_path / "t.dbdf")
+    assert np.array_equal(frame["x"], np.arange(50_000) % 97 + 0.25)
+    assert frame.stats()["x"].max == 96.25
+    with pytest.raises(FileNotFoundError, match="nowhere"):
+        dp.convert(text, tmp_path / "nowhere" / "t.dbdf")
+    with pytest.raises(FileNotFoundError, match="nowhere"):
+        dp.open(text, temporary=tmp_path / "nowhere")
+
+
 def test_options_of_text_are_understood(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("a;b\n1;2\n3;NA\n")

@@ -25,6 +25,7 @@ class OpenOptions:
         read_ahead: bool = ...,
         threads: int | None = ...,
         cache: str = ...,
+        temporary: str = ...,
         csv: dict[str, Any] | None = ...,
         futhark: dict[str, Any] | None = ...,
         idv: dict[str, Any] | None = ...,

@@ -107,7 +107,8 @@ def convert(
             )  # fmt: skip
 
     def written_as(path: Path, **finish: Any) -> WriteSummary:
-        with opened_as(src, open_with, columns) as opened:
+        beside = os.path.dirname(file_name(path)) or "." if _is_own(file_name(path), to) else None
+        with opened_as(src, open_with, columns, beside) as opened:
             return rewrite(
                 opened, path, to=to, rows=rows, cols=cols, columns=columns, dtype=dtype,
                 allow_loss=allow_loss, absent=absent, drop_labels=drop_labels,
@@ -126,6 +127,10 @@ def convert(
         return guests.compress(plain, name)
 
 
+def _is_own(name: str, to: str | None) -> bool:
+    return name.endswith(".dbdf") if to is None else to == "dbdf"
+
+
 def _require_source(src: Any) -> None:
     if not isinstance(src, (str, bytes, os.PathLike, Matrix, Frame)):
         raise TypeMismatchError(
@@ -138,8 +143,12 @@ def opened_as(
     src: Path | Matrix | Frame,
     open_with: Mapping[str, Any] | None,
     columns: str | Sequence[str | int] | None = None,
+    beside: str | None = None,
 ) -> Iterator[Matrix | Frame]:
-    """`src` itself, or what its file holds; of a guest's file a temporary copy of the columns."""
+    """`src` itself, or what its file holds; of a guest's file a temporary copy of the columns.
+
+    Text is parsed in the folder `beside`, where a file that is written of it may be just that.
+    """
     if isinstance(src, (Matrix, Frame)):
         yield src
         return
@@ -150,7 +159,8 @@ def opened_as(
         return
     guest = guests.of_name(src, writing=False)
     if guest is None or (open_with or {}).get("format"):
-        with open(src, **(open_with or {})) as opened:
+        parsed = {"temporary": beside} if beside is not None and os.path.isdir(beside) else {}
+        with open(src, **{**parsed, **(open_with or {})}) as opened:
             yield opened
         return
     if remote.is_far(file_name(src)):

@@ -51,6 +51,7 @@ def open(
     fs: Any = None,
     store: Any = None,
     cache: Path = "",
+    temporary: Path = "",
 ) -> Matrix | Frame:
     """Open a file of any format that dapple reads.
 
@@ -93,6 +94,8 @@ def open(
             this machine: of web addresses, and of objects that a file system or store has a tag
             for. A web address that was opened within the last minute is opened without a request,
             as it was then.
+        temporary: the folder of the unnamed file that text is parsed into; in memory or $TMPDIR if
+            not given.
 
     Returns:
         A `Matrix`, or a `Frame` where columns have labels and types of their own; a `Collection`
@@ -116,8 +119,10 @@ def open(
         "futhark": _group("futhark", futhark),
         "idv": _group("idv", idv),
         "cache": file_name(cache),
+        "temporary": file_name(temporary),
     }
-    defaults = {"cache": "", "check": "never", "guard": False, "read_ahead": True, "threads": 1}
+    defaults = {"cache": "", "check": "never", "guard": False, "read_ahead": True}
+    defaults |= {"temporary": "", "threads": 1}
     options = {key: value for key, value in given.items() if value != defaults.get(key)}
     name = file_name(path)
     made: Matrix | Frame

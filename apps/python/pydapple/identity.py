@@ -14,7 +14,7 @@ from .errors import InvalidArgumentError, StaleError, TypeMismatchError, from_co
 
 Stamp = tuple[int, int, int] | remote.Version
 _OPENING = ("format", "array", "check", "guard", "read_ahead", "threads", "csv", "futhark", "idv",
-            "cache")  # fmt: skip
+            "cache", "temporary")  # fmt: skip
 _SAMPLE = 4096  # bytes
 _METADATA = ("zarr.json", ".zmetadata", ".zgroup", ".zarray", ".zattrs")  # of a folder of Zarr
 

@@ -123,8 +123,8 @@ void add_group(dapple::FormatOptions& options, const std::string& group, const n
 void make_open_options(dapple::OpenOptions* self, std::optional<std::string> format,
                        std::optional<std::string> array, const std::string& check, bool guard,
                        bool read_ahead, Threads threads, const std::string& cache,
-                       std::optional<nb::dict> csv, std::optional<nb::dict> futhark,
-                       std::optional<nb::dict> idv) {
+                       const std::string& temporary, std::optional<nb::dict> csv,
+                       std::optional<nb::dict> futhark, std::optional<nb::dict> idv) {
   dapple::OpenOptions options;
   options.format = format.value_or("");
   options.array = array.value_or("");
@@ -136,6 +136,7 @@ void make_open_options(dapple::OpenOptions* self, std::optional<std::string> for
   options.read_ahead = read_ahead;
   options.threads = threads;
   options.cache = cache;
+  options.temporary = temporary;
   if (csv) add_group(options.format_options, "csv", *csv);
   if (futhark) add_group(options.format_options, "futhark", *futhark);
   if (idv) add_group(options.format_options, "idv", *idv);
@@ -187,7 +188,7 @@ void bind_options(nb::module_& m) {
       .def("__init__", &make_open_options, nb::kw_only(), nb::arg("format") = nb::none(),
            nb::arg("array") = nb::none(), nb::arg("check") = "never", nb::arg("guard") = false,
            nb::arg("read_ahead") = true, nb::arg("threads") = 1, nb::arg("cache") = "",
-           nb::arg("csv") = nb::none(), nb::arg("futhark") = nb::none(),
+           nb::arg("temporary") = "", nb::arg("csv") = nb::none(), nb::arg("futhark") = nb::none(),
            nb::arg("idv") = nb::none());
   nb::class_<dapple::WriteOptions>(m, "WriteOptions")
       .def("__init__", &make_write_options, nb::kw_only(), nb::arg("tile") = nb::none(),

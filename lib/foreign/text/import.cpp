@@ -105,6 +105,7 @@ Import::Import(std::shared_ptr<ByteSource> text, std::string_view format,
 OutputFile Import::create() const {
   if (sidecar_of_) return OutputFile(sidecar_path(*sidecar_of_), true);
   using enum OutputFile::Unnamed;
+  if (options_.cells && !options_.temporary.empty()) return {text_->name(), options_.temporary};
   return {text_->name(), !options_.cells             ? nowhere
                          : text_->size() > kInMemory ? temporary
                                                      : memory};
@@ -135,8 +136,12 @@ void Import::finish(Schema schema, std::string note) {
   if (!options_.cells) {
     store = std::make_shared<Store>(text_, std::move(schema), std::move(index), kShapeDriver);
   } else {
-    auto file = LocalFile::adopt_unnamed(writer_->take_unnamed(), text_->name());
-    if (text_->size() > kInMemory) note = with_temporary(std::move(note), file->size());
+    const bool placed = !options_.temporary.empty();
+    auto file = LocalFile::adopt_unnamed(writer_->take_unnamed(), text_->name(),
+                                         placed ? LocalFile::Name::later : LocalFile::Name::never);
+    if (text_->size() > kInMemory && !placed) {
+      note = with_temporary(std::move(note), file->size());
+    }
     store = dbdf::open_import(std::move(file), IndexOrigin::scanned);
   }
   store->set_format(format_);

@@ -24,8 +24,9 @@ inline constexpr std::uint64_t kUnknownRows = std::uint64_t{1} << 62;
 /// What a parser of text gives its cells to.
 class Import {
  public:
-  /// To an unnamed file: in memory if the text has at most 64 MiB, otherwise in $TMPDIR. Or, if
-  /// the options want no cells, nowhere. Or to the sidecar of the text at the path `sidecar_of`.
+  /// To an unnamed file: where the options say; otherwise in memory if the text has at most 64 MiB,
+  /// and in $TMPDIR if it has more. Or, if the options want no cells, nowhere. Or to the sidecar of
+  /// the text at the path `sidecar_of`.
   Import(std::shared_ptr<ByteSource> text, std::string_view format, const OpenOptions& options,
          std::optional<std::filesystem::path> sidecar_of = {});
 

@@ -122,9 +122,10 @@ std::shared_ptr<LocalFile> LocalFile::adopt(Descriptor fd, std::string name, boo
   return std::make_shared<LocalFile>(Key(), std::move(fd), std::move(name), s, guarded);
 }
 
-std::shared_ptr<LocalFile> LocalFile::adopt_unnamed(Descriptor fd, std::string name) {
+std::shared_ptr<LocalFile> LocalFile::adopt_unnamed(Descriptor fd, std::string name, Name gets) {
   auto file = adopt(std::move(fd), std::move(name));
   file->has_path_ = false;
+  file->may_get_name_ = gets == Name::later;
   return file;
 }
 

@@ -39,8 +39,10 @@ class LocalFile final : public ByteSource {
   static std::shared_ptr<LocalFile> open_or_copy(std::string name, bool guarded = false);
   /// Takes over the open file `fd`; `name` is for messages. Throws io.
   static std::shared_ptr<LocalFile> adopt(Descriptor fd, std::string name, bool guarded = false);
-  /// The same for a file without a name.
-  static std::shared_ptr<LocalFile> adopt_unnamed(Descriptor fd, std::string name);
+  /// The same for a file without a name, which it may get (`OutputFile::take_over`), or not.
+  enum class Name : std::uint8_t { never, later };
+  static std::shared_ptr<LocalFile> adopt_unnamed(Descriptor fd, std::string name,
+                                                  Name gets = Name::never);
   /// Copies what is left to read of `fd`, for example a pipe, to an unnamed temporary file and
   /// opens that. `name` is for messages. Throws io.
   static std::shared_ptr<LocalFile> spool(int fd, std::string name);
@@ -55,6 +57,7 @@ class LocalFile final : public ByteSource {
   int descriptor() const noexcept { return fd_.get(); }
   /// False for a spooled file.
   bool has_path() const noexcept override { return has_path_; }
+  bool may_get_name() const noexcept { return may_get_name_; }
 
   void read_at(std::uint64_t offset, std::span<std::byte> out) const override;
   void will_need(std::span<const Range> ranges) const noexcept override;
@@ -127,7 +130,7 @@ class LocalFile final : public ByteSource {
   Descriptor fd_;
   uid_t owner_;
   std::array<std::byte, kEnd> end_{};  // the last bytes of a guarded file, as they were
-  bool has_path_ = true;
+  bool has_path_ = true, may_get_name_ = false;
   mutable std::mutex mutex_;  // guards the following; no read takes it once the file is mapped
   mutable std::unique_ptr<Map> map_;
   mutable Descriptor folder_;
