@@ -3,7 +3,6 @@
 
 #include <filesystem>
 #include <string>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -93,15 +92,6 @@ void require_consistent(const Conversion& wanted, const FormatInfo& format) {
   require_flags_for(format, wanted.write);
 }
 
-/// Text is parsed where a new dbdf file will be, and may become that file.
-void parse_beside(const Destination& destination, OpenOptions& options) {
-  if (destination.is_stdout() || destination.append) return;
-  auto folder = std::filesystem::path(destination.path).parent_path();
-  if (folder.empty()) folder = ".";
-  std::error_code none;
-  if (std::filesystem::is_directory(folder, none)) options.temporary = std::move(folder);
-}
-
 void write(Conversion& wanted, Guest& guest, Console& console) {
   auto& [input, destination, chosen, flags, options, attributes, names] = wanted;
   for (const std::string& label : chosen.labels) {
@@ -134,7 +124,9 @@ int run_convert(const Arguments& arguments, Console& console) {
   const FormatInfo& format = to_guest ? Guest::format() : format_to_write(wanted.destination);
   require_consistent(wanted, format);
   require_replaceable(wanted.destination);
-  if (format.name == "dbdf") parse_beside(wanted.destination, wanted.input.options);
+  if (format.name == "dbdf" && !wanted.destination.is_stdout() && !wanted.destination.append) {
+    parse_in(std::filesystem::path(wanted.destination.path).parent_path(), wanted.input.options);
+  }
   Guest guest(wanted.input, wanted.destination);
   try {
     write(wanted, guest, console);

@@ -76,6 +76,7 @@ DatasetState run_create(Wanted& wanted, const Console& console) {
 }
 
 DatasetState run_append(Wanted& wanted, const Console& console) {
+  parse_in(wanted.folder, wanted.input.options);
   DatasetState state;
   for (const std::string& file : wanted.files) {
     state =

@@ -79,6 +79,12 @@ void add_reading_flags(Command& command, OpenOptions& options) {
   add_format_flags(command, options);
 }
 
+void parse_in(std::filesystem::path folder, OpenOptions& options) {
+  if (folder.empty()) folder = ".";
+  std::error_code none;
+  if (std::filesystem::is_directory(folder, none)) options.temporary = std::move(folder);
+}
+
 std::variant<Matrix, Frame> open_input(const Input& input, const Console& console) {
   OpenOptions options = input.options;
   options.threads = console.threads;

@@ -1,6 +1,7 @@
 // FILE and the flags for reading it.
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <variant>
 
@@ -29,6 +30,10 @@ void add_from_flag(Command& command, OpenOptions& options);
 
 /// Adds --from, and the flags of each format that has some.
 void add_reading_flags(Command& command, OpenOptions& options);
+
+/// Text will be parsed in `folder`, where a dbdf file is to be made of it, which it may become; as
+/// usual if there is no such folder.
+void parse_in(std::filesystem::path folder, OpenOptions& options);
 
 /// Opens the file, or standard input for "-", with as many threads as the console has. Throws what
 /// opening throws; UsageError for flags of another format.
