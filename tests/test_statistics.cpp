@@ -110,6 +110,17 @@ void write_rising(const std::filesystem::path& path, WriteOptions options = {}) 
   writer.finish();
 }
 
+/// Changes the cells of a file, and nothing of what it says of them.
+void spoil_cells(const std::filesystem::path& path) {
+  constexpr std::uint64_t kHeader = 64;  // and a few cells
+  auto bytes = test::read_bytes(path);
+  const auto object = open(path);
+  for (const BlockInfo& block : test::base(object).blocks()) {
+    for (std::uint64_t i = kHeader; i < block.bytes; ++i) bytes[block.offset + i] = std::byte{0x5a};
+  }
+  test::write_bytes(path, bytes);
+}
+
 /// Where the table of a file is.
 detail::dbdf::Hint hint_of(const std::filesystem::path& path) {
   const auto file = detail::LocalFile::open(path.string());
@@ -206,6 +217,60 @@ TEST_CASE("statistics: of rows and columns of tiles") {
       test::Image::matrix(2, 2, ValueType::u8).dense<std::uint8_t>({0, 0}, 1, 2, {1, 2}).bytes()));
   CHECK(test::required_error(error_of([&] { tile_row_stats(one, {Absent::zero}); })).code() ==
         Errc::invalid_argument);
+}
+
+TEST_CASE("statistics: of all cells without a grid, and of columns, read none that are told") {
+  const TempDir dir;
+  write_rising(dir / "m.dbdf");
+  WriteOptions options;
+  options.tile = TileShape{100, 256};
+  auto writer = MatrixWriter::create(dir / "low.dbdf", 130, 256, ValueType::u16, options);
+  const std::vector<std::uint16_t> cells(130 * 256, 50);
+  writer.put_region<std::uint16_t>({0, 0}, {cells.data(), 130, 256});
+  writer.finish();
+  dataset::append(dir / "set", Matrix::open(dir / "m.dbdf"));
+  dataset::append(dir / "set", Matrix::open(dir / "low.dbdf"));
+  // Columns that share no tile.
+  const std::vector<Column> columns{
+      {"n", ValueType::i32}, {"x", ValueType::f64}, {"k", ValueType::i32}};
+  auto frame = FrameWriter::create(dir / "f.dbdf", 8192, columns, {.tile = TileShape{4096, 1}});
+  std::vector<std::int32_t> n(8192);
+  std::vector<double> x(8192);
+  for (std::size_t i = 0; i < n.size(); ++i) {
+    n[i] = static_cast<std::int32_t>(i) - 100;
+    x[i] = i % 7 == 0 ? std::numeric_limits<double>::quiet_NaN() : static_cast<double>(i) / 4;
+  }
+  for (std::uint32_t row = 0; row < 8192; row += 4096) {
+    frame.put<std::int32_t>({row, 0}, {n.data() + row, 4096, 1});
+    frame.put<double>({row, 1}, {x.data() + row, 4096, 1});
+    frame.put<std::int32_t>({row, 2}, {n.data() + row, 4096, 1});
+  }
+  frame.finish();
+
+  const Stats whole = matrix_stats(Matrix::open(dir / "set"));
+  const std::vector<Stats> of_columns = column_stats(Frame::open(dir / "f.dbdf"));
+  CHECK(whole.count == 386 * 256);
+  CHECK(whole.min == 1);
+  CHECK(whole.max == 50);
+  REQUIRE(of_columns.size() == 3);
+  CHECK(of_columns[0].min == -100);
+  CHECK(of_columns[0].sum == 8192.0 * 8191 / 2 - 8192 * 100);
+  CHECK(of_columns[1].nans == 1171);
+  CHECK(of_columns[1].max == 8191.0 / 4);
+  CHECK(of_columns[2].variance() == of_columns[0].variance());
+
+  // The same of what has other cells now.
+  spoil_cells(dir / "f.dbdf");
+  for (const auto& file : std::filesystem::directory_iterator(dir / "set")) {
+    if (file.path().extension() == ".dbdf") spoil_cells(file.path());
+  }
+  const Frame spoilt = Frame::open(dir / "f.dbdf");
+  CHECK(spoilt.read_column<double>(1, {300, 301})[0] > 1e9);
+  CHECK(matrix_stats(Matrix::open(dir / "set")).sum == whole.sum);
+  for (std::size_t col = 0; col < 3; ++col) {
+    CHECK(column_stats(spoilt)[col].sum == of_columns[col].sum);
+    CHECK(column_stats(spoilt)[col].max == of_columns[col].max);
+  }
 }
 
 TEST_CASE("statistics: none in plain files, nor where they would be much beside the blocks") {

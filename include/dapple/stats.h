@@ -77,9 +77,10 @@ std::optional<Stats> stored_stats(const BlockedObject& object, const BlockInfo& 
 std::vector<Stats> row_stats(const BlockedObject& object, const ReadOptions& options = {});
 
 /// One result for each column, of any frame; otherwise like `row_stats`, with memory per column.
-/// Missing cells (column.h) count as NaNs, and columns of integers that have some are read twice.
-/// Columns of words are summarised by code, times by tick. With more threads than columns of tiles,
-/// the memory is multiplied by the number of threads.
+/// Of a column that shares no block with another the file or its sidecar tells, and no cell is
+/// read. Missing cells (column.h) count as NaNs, and columns of integers that have some are read
+/// twice. Columns of words are summarised by code, times by tick. With more threads than columns of
+/// tiles, the memory is multiplied by the number of threads.
 std::vector<Stats> column_stats(const BlockedObject& object, const ReadOptions& options = {});
 
 }  // namespace dapple

@@ -100,8 +100,15 @@ std::vector<Totals> grid_totals(const Store& store, const ReadOptions& options, 
   return totals;
 }
 
-/// Of all blocks, whose statistics are known. REQUIRES a table, and a grid, in which blocks do not
-/// overlap.
+/// True when the file tells of each block what it has, and each cell is in one block at most.
+bool knows_all_blocks(const Store& store, const Region& object) {
+  if (store.block_stats() == nullptr) return false;
+  if (store.index().grid()) return true;
+  const auto all = store.watched([&] { return store.covering(object, Absent::zero); });
+  return all.numbers.size() == store.index().size();
+}
+
+/// Of all blocks. REQUIRES `knows_all_blocks`.
 Totals totals_of_blocks(const Store& store, unsigned threads) {
   // Blocks that are worth a thread, where none, or some, must be read.
   const std::uint64_t step = store.block_stats()->old() ? 64 : 65536;
@@ -223,16 +230,17 @@ Stats matrix_stats(const BlockedObject& object, const ReadOptions& options) {
   detail::require_covered(store, absent);
   std::uint64_t cells;
   if (!detail::multiply(object.rows(), object.cols(), cells)) cells = ~std::uint64_t{0};
-  if (store.index().grid() && store.block_stats() != nullptr) {
-    return detail::totals_of_blocks(store, options.threads).stats(cells);
-  }
-  const auto strips = detail::row_strips(store, detail::strips_for(options.threads));
-  std::vector<detail::Totals> parts(strips.size());
-  detail::parallel_for(strips.size(), options.threads, [&](std::uint64_t i) {
-    parts[i] = detail::tally_region(store, {strips[i], {0, object.cols()}}, absent);
-  });
   detail::Totals all;
-  for (const detail::Totals& part : parts) all.merge(part);
+  if (detail::knows_all_blocks(store, {{0, object.rows()}, {0, object.cols()}})) {
+    all = detail::totals_of_blocks(store, options.threads);
+  } else {
+    const auto strips = detail::row_strips(store, detail::strips_for(options.threads));
+    std::vector<detail::Totals> parts(strips.size());
+    detail::parallel_for(strips.size(), options.threads, [&](std::uint64_t i) {
+      parts[i] = detail::tally_region(store, {strips[i], {0, object.cols()}}, absent);
+    });
+    for (const detail::Totals& part : parts) all.merge(part);
+  }
   const std::uint64_t missing = detail::nan_cells(store, options.absent, cells);
   return detail::with_missing(all.stats(cells - missing), missing);
 }
@@ -301,31 +309,38 @@ std::vector<Stats> stats_of_rows(const BlockedObject& object, const ReadOptions&
   return out;
 }
 
-std::vector<Stats> stats_of_columns(const BlockedObject& object, const ReadOptions& options) {
-  const Store& store = object.store();
+/// Of a column that has its blocks to itself, as columns of frames do beside others of another
+/// type, if the file tells of each of them.
+std::optional<detail::Totals> told_column(const Store& store, std::uint64_t col) {
+  const detail::BlockStatsTable* const known = store.block_stats();
+  if (known == nullptr || store.schema().rows == 0) return std::nullopt;
+  const auto first = store.index().cover(0, col);
+  if (!first || store.index().entry(*first).cols != 1) return std::nullopt;
+  detail::WholeTally tally;
+  const Region column{{0, store.schema().rows}, {col, col + 1}};
+  for (const std::uint64_t number : store.covering(column, Absent::zero).numbers) {
+    const detail::Entry entry = store.index().entry(number);
+    if (entry.kind == BlockKind::empty) continue;
+    if (entry.cols != 1 || tally.add(*known, {number, number + 1}) == number) return std::nullopt;
+  }
+  return tally.tallies.totals(0);
+}
+
+/// Calls put(columns, their tallies) for all of `cols`.
+template <class Put>
+void tally_columns(const Store& store, Range cols, const ReadOptions& options, const Put& put) {
   const Absent absent = detail::left_out(options.absent);
-  detail::require_covered(store, absent);
-  const detail::LineStats lines(store, options.absent, detail::Side::column);
-  std::vector<Stats> out(object.cols());
-  const auto put = [&](Range cols, const detail::TallyTable& tallies) {
-    for (std::uint64_t c = 0; c < cols.size(); ++c) {
-      out[cols.begin + c] = lines.of(cols.begin + c, tallies.totals(c));
-    }
-  };
   const std::uint64_t workers = detail::worker_limit(options.threads);
   const auto& grid = store.index().grid();
-  if (workers > 1 && grid && grid->cols >= workers) {
+  if (workers > 1 && grid && grid->cols >= workers && cols.size() == store.schema().cols) {
     const auto strips = detail::column_strips(store, detail::strips_for(options.threads));
-    detail::parallel_for(strips.size(), options.threads, [&](std::uint64_t i) {
+    return detail::parallel_for(strips.size(), options.threads, [&](std::uint64_t i) {
       detail::ColumnTallies kernel{strips[i]};
       detail::Band band;
-      detail::visit_region(store, {{0, object.rows()}, strips[i]}, {absent}, band, kernel);
+      detail::visit_region(store, {{0, store.schema().rows}, strips[i]}, {absent}, band, kernel);
       put(strips[i], kernel.tallies);
     });
-    detail::count_missing(store, options, out);
-    return out;
   }
-  const Range cols{0, object.cols()};
   const auto strips = detail::row_strips(store, workers);
   std::vector<detail::ColumnTallies> parts(std::max<std::size_t>(strips.size(), 1), {cols});
   detail::parallel_for(strips.size(), options.threads, [&](std::uint64_t i) {
@@ -334,6 +349,33 @@ std::vector<Stats> stats_of_columns(const BlockedObject& object, const ReadOptio
   });
   for (std::size_t i = 1; i < parts.size(); ++i) parts[0].tallies.merge(parts[i].tallies);
   put(cols, parts[0].tallies);
+}
+
+std::vector<Stats> stats_of_columns(const BlockedObject& object, const ReadOptions& options) {
+  const Store& store = object.store();
+  detail::require_covered(store, detail::left_out(options.absent));
+  const detail::LineStats lines(store, options.absent, detail::Side::column);
+  std::vector<Stats> out(object.cols());
+  const auto put = [&](Range cols, const detail::TallyTable& tallies) {
+    for (std::uint64_t c = 0; c < cols.size(); ++c) {
+      out[cols.begin + c] = lines.of(cols.begin + c, tallies.totals(c));
+    }
+  };
+  Range unknown{0, 0};  // columns in a row, which are read together
+  const auto read_unknown = [&](std::uint64_t next) {
+    if (!unknown.empty()) tally_columns(store, unknown, options, put);
+    unknown = {next, next};
+  };
+  for (std::uint64_t col = 0; col < object.cols(); ++col) {
+    const auto told = store.watched([&] { return told_column(store, col); });
+    if (told) {
+      out[col] = lines.of(col, *told);
+      read_unknown(col + 1);
+    } else {
+      unknown.end = col + 1;
+    }
+  }
+  read_unknown(object.cols());
   detail::count_missing(store, options, out);
   return out;
 }

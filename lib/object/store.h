@@ -261,6 +261,13 @@ class Store {
     if (index_.grid()) return require_inside(region);  // it covers everything
     watched([&] { covering(region, absent); });
   }
+  /// The blocks that touch a region, in ascending order of positions, and whether they cover it.
+  struct Covering {
+    std::vector<std::uint64_t> numbers;
+    bool whole = true;
+  };
+  /// Throws absent (R7) when cells are in no block and `absent` is an error, out_of_range, corrupt.
+  Covering covering(const Region& region, Absent absent) const;
   /// True when blocks cover these columns, which ascend, in these rows, as the index has it.
   /// REQUIRES that they are inside the object. O(log n + blocks between them).
   bool covers(Range rows, std::span<const std::uint64_t> cols) const;
@@ -273,13 +280,6 @@ class Store {
   [[noreturn]] void fail(Errc code, std::uint64_t offset, std::string detail) const;
 
  private:
-  /// The blocks that touch a region, in ascending order of positions, and whether they cover it.
-  struct Covering {
-    std::vector<std::uint64_t> numbers;
-    bool whole = true;
-  };
-  /// Throws absent (R7) when cells are in no block and `absent` is an error, out_of_range, corrupt.
-  Covering covering(const Region& region, Absent absent) const;
   void fetch(std::uint64_t number) const;
   HeldBytes decoded(const Entry& entry) const;
   bool is_made(const Entry& entry) const;

@@ -98,15 +98,7 @@ void RowFinder::find(std::span<const T> list) {
         col = end;
       }
     } else {
-      store_.for_each_block(row, {absent_, 1},
-                            [&](std::uint64_t number, const Entry& entry, const Part&) {
-                              add(number, entry.pos, row, intersect(entry.cells().cols, row.cols));
-                            });
-      const auto begin = parts_.begin() + static_cast<std::ptrdiff_t>(begin_.back());
-      if (!std::is_sorted(begin, parts_.end(),
-                          [](auto& a, auto& b) { return a.first < b.first; })) {
-        sort_from(begin_.back());
-      }
+      add_parts_of(one);
     }
     begin_.push_back(parts_.size());
   }
@@ -116,15 +108,45 @@ void RowFinder::find(std::span<const T> list) {
 template void RowFinder::find(std::span<const std::uint64_t>);
 template void RowFinder::find(std::span<const CellPos>);
 
-/// Parts of a row in ascending order of columns: blocks that begin further up may come first.
-void RowFinder::sort_from(std::size_t begin) {
-  std::vector<std::pair<RowPart, std::uint64_t>> row;
-  for (std::size_t k = begin; k < parts_.size(); ++k) row.emplace_back(parts_[k], numbers_[k]);
-  std::sort(row.begin(), row.end(),
-            [](const auto& a, const auto& b) { return a.first.first < b.first.first; });
-  for (std::size_t k = begin; k < parts_.size(); ++k) {
-    std::tie(parts_[k], numbers_[k]) = row[k - begin];
+/// The blocks that have a row. It is alone unless they cover all that is wanted of it: blocks of
+/// the rows beside it might cover more.
+RowFinder::Stretch RowFinder::stretch_of(const Region& row) const {
+  Stretch stretch{{0, store_.schema().rows}};
+  std::uint64_t covered = 0;
+  const auto covering = store_.watched([&] { return store_.covering(row, absent_); });
+  for (const std::uint64_t number : covering.numbers) {
+    const Entry entry = store_.index().entry(number);
+    const Region wanted = intersect(entry.cells(), row);
+    if (wanted.empty()) store_.index().fail_entry(number, "it is not where the index has it");
+    stretch.blocks.push_back({number, entry.pos, wanted.cols});
+    stretch.rows = intersect(stretch.rows, entry.cells().rows);
+    covered += wanted.cols.size();
   }
+  if (covered != row.cols.size()) stretch.rows = row.rows;
+  std::sort(stretch.blocks.begin(), stretch.blocks.end(),
+            [](const auto& a, const auto& b) { return a.cols.begin < b.cols.begin; });
+  return stretch;
+}
+
+void RowFinder::add_parts(const Stretch& stretch, const Region& row) {
+  for (const auto& [number, pos, cols] : stretch.blocks) add(number, pos, row, cols);
+}
+
+/// Many rows have the same blocks, which take longer to find than to remember.
+void RowFinder::add_parts_of(std::uint64_t row) {
+  const Region wanted = cells_of(row, cols_);
+  auto next = stretches_.upper_bound(row);
+  if (next == stretches_.begin() || std::prev(next)->second.rows.end <= row) {
+    Stretch stretch = stretch_of(wanted);
+    const std::uint64_t first = stretch.rows.begin;
+    next = std::next(stretches_.insert_or_assign(first, std::move(stretch)).first);
+  }
+  add_parts(std::prev(next)->second, wanted);
+}
+
+void RowFinder::add_parts_of(const CellPos& cell) {
+  const Region wanted = cells_of(cell, cols_);
+  add_parts(stretch_of(wanted), wanted);
 }
 
 /// Loads what is in `missing_`.
@@ -184,6 +206,10 @@ void RowFinder::put_in_order() {
 /// Where the row is in its block.
 void RowFinder::locate(RowPart& part) const {
   const IndexedRows& rows = *part.block;
+  const Entry& entry = rows.block.entry();
+  if (part.row >= entry.rows || part.col_end > entry.cols) {
+    store_.file().fail_changed("block " + text(entry.pos));
+  }
   const std::size_t size = size_of(rows.value_type);
   switch (rows.way) {
     case BlockRows::Way::empty:
@@ -206,7 +232,6 @@ void RowFinder::locate(RowPart& part) const {
     part.before = rows.positions[part.row];
     part.stored = rows.positions[part.row + 1] - part.before;
   } else {
-    const Entry& entry = rows.block.entry();
     RowCursor start = rows.directory.cursor(part.row);
     rows.block.skip(part.row, start);
     RowCursor end = start;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -86,8 +87,22 @@ class RowFinder {
   void append(const RowPart& part, RowReader<Col>& reader, Col first, RowSink<Col>& out) const;
 
  private:
+  /// Rows that the same blocks have, which are in ascending order of columns.
+  struct Stretch {
+    struct Block {
+      std::uint64_t number;
+      BlockPos pos;
+      Range cols;  // wanted ones
+    };
+    Range rows;
+    std::vector<Block> blocks{};
+  };
+
   void add(std::uint64_t number, BlockPos first, const Region& row, Range cols);
-  void sort_from(std::size_t begin);
+  Stretch stretch_of(const Region& row) const;
+  void add_parts(const Stretch& stretch, const Region& row);
+  void add_parts_of(std::uint64_t row);
+  void add_parts_of(const CellPos& cell);
   void resolve();
   void load_missing();
   void locate(RowPart& part) const;
@@ -99,10 +114,11 @@ class RowFinder {
   const Range cols_;
   const Absent absent_;
   std::vector<RowPart> parts_;
-  std::vector<std::uint64_t> numbers_;  // of their blocks
-  std::vector<std::size_t> begin_;      // of each row's parts, and the end
-  std::vector<std::uint32_t> order_;    // empty: as they were given
-  std::size_t asked_ = 0, ahead_ = 0;   // parts, and their bytes that were not used yet
+  std::vector<std::uint64_t> numbers_;          // of their blocks
+  std::vector<std::size_t> begin_;              // of each row's parts, and the end
+  std::map<std::uint64_t, Stretch> stretches_;  // by their first row, where there is no grid
+  std::vector<std::uint32_t> order_;            // empty: as they were given
+  std::size_t asked_ = 0, ahead_ = 0;           // parts, and their bytes that were not used yet
   std::vector<std::uint64_t> missing_;
   std::vector<Range> ranges_;
   std::vector<std::unique_ptr<IndexedRows>> unkept_;  // that others pushed out of memory meanwhile
