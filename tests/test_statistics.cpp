@@ -266,7 +266,10 @@ TEST_CASE("statistics: of all cells without a grid, and of columns, read none th
   }
   const Frame spoilt = Frame::open(dir / "f.dbdf");
   CHECK(spoilt.read_column<double>(1, {300, 301})[0] > 1e9);
-  CHECK(matrix_stats(Matrix::open(dir / "set")).sum == whole.sum);
+  const Matrix set = Matrix::open(dir / "set");
+  CHECK(matrix_stats(set).sum == whole.sum);
+  CHECK(count_where(set, Condition::below(1000)) == whole.count);
+  CHECK(count_where(set, Condition::above(40)) == 130 * 256);
   for (std::size_t col = 0; col < 3; ++col) {
     CHECK(column_stats(spoilt)[col].sum == of_columns[col].sum);
     CHECK(column_stats(spoilt)[col].max == of_columns[col].max);

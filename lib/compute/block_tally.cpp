@@ -25,6 +25,14 @@ BlockStats scan_block(const Store& store, const Entry& entry) {
   });
 }
 
+bool knows_all_blocks(const Store& store) {
+  if (store.block_stats() == nullptr) return false;
+  if (store.index().grid()) return true;
+  const Region object{{0, store.schema().rows}, {0, store.schema().cols}};
+  const auto all = store.watched([&] { return store.covering(object, Absent::zero); });
+  return all.numbers.size() == store.index().size();
+}
+
 std::uint64_t WholeTally::add(const BlockStatsTable& known, Range numbers) {
   std::uint64_t number = numbers.begin;
   while (number < numbers.end) {

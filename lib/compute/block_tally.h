@@ -66,6 +66,9 @@ struct WholeTally {
 /// type that its columns do not hold. Throws corrupt.
 BlockStats scan_block(const Store& store, const Entry& entry);
 
+/// True when the file tells of its blocks, which share no cell. O(blocks) without a grid.
+bool knows_all_blocks(const Store& store);
+
 /// Adds blocks `numbers` to `tallies`, as `known` has them or by reading them. Throws as
 /// `visit_cells`.
 void tally_blocks(const Store& store, const BlockStatsTable* known, Range numbers, Band& band,

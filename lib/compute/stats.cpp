@@ -100,14 +100,6 @@ std::vector<Totals> grid_totals(const Store& store, const ReadOptions& options, 
   return totals;
 }
 
-/// True when the file tells of each block what it has, and each cell is in one block at most.
-bool knows_all_blocks(const Store& store, const Region& object) {
-  if (store.block_stats() == nullptr) return false;
-  if (store.index().grid()) return true;
-  const auto all = store.watched([&] { return store.covering(object, Absent::zero); });
-  return all.numbers.size() == store.index().size();
-}
-
 /// Of all blocks. REQUIRES `knows_all_blocks`.
 Totals totals_of_blocks(const Store& store, unsigned threads) {
   // Blocks that are worth a thread, where none, or some, must be read.
@@ -231,7 +223,7 @@ Stats matrix_stats(const BlockedObject& object, const ReadOptions& options) {
   std::uint64_t cells;
   if (!detail::multiply(object.rows(), object.cols(), cells)) cells = ~std::uint64_t{0};
   detail::Totals all;
-  if (detail::knows_all_blocks(store, {{0, object.rows()}, {0, object.cols()}})) {
+  if (detail::knows_all_blocks(store)) {
     all = detail::totals_of_blocks(store, options.threads);
   } else {
     const auto strips = detail::row_strips(store, detail::strips_for(options.threads));

@@ -1,5 +1,6 @@
 #include "dapple/where.h"
 
+#include <algorithm>
 #include <bit>
 #include <numeric>
 #include <vector>
@@ -8,6 +9,7 @@
 #include "lib/base/parallel.h"
 #include "lib/base/value_types.h"
 #include "lib/cells/convert_cells.h"
+#include "lib/compute/block_tally.h"
 #include "lib/compute/cell_search.h"
 #include "lib/object/block_stats.h"
 
@@ -38,22 +40,21 @@ std::optional<std::uint64_t> known_count(const Interval& interval, const BlockSt
   });
 }
 
-/// Counts the cells of a row of tiles that match.
-std::uint64_t count_band(const Store& store, const BlockStatsTable& known, const Interval& interval,
-                         std::uint64_t i) {
-  const Grid& grid = *store.index().grid();
-  const Schema& schema = store.schema();
-  const std::uint64_t rows =
-      std::min<std::uint64_t>(grid.tile.rows, schema.rows - i * grid.tile.rows);
-  const auto area_of = [&](std::uint64_t number) {
-    const std::uint64_t left = schema.cols - number % grid.cols * grid.tile.cols;
-    return rows * std::min<std::uint64_t>(grid.tile.cols, left);
-  };
-  std::uint64_t found = 0;
+struct Counted {
+  std::uint64_t found = 0, cells = 0;
+};
+
+/// Counts the cells of some blocks that match, and all of them.
+Counted count_blocks(const Store& store, const Interval& interval, Range numbers) {
+  const BlockStatsTable& known = *store.block_stats();
+  const auto area = [](const Entry& entry) { return std::uint64_t{entry.rows} * entry.cols; };
+  Counted counted;
   std::vector<std::uint64_t> unknown;
-  for (std::uint64_t number = i * grid.cols; number < (i + 1) * grid.cols; ++number) {
-    if (const auto count = known_count(interval, known[number], area_of(number))) {
-      found += *count;
+  for (std::uint64_t number = numbers.begin; number < numbers.end; ++number) {
+    const std::uint64_t cells = area(store.index().entry(number));
+    counted.cells += cells;
+    if (const auto count = known_count(interval, known[number], cells)) {
+      counted.found += *count;
     } else {
       unknown.push_back(number);
     }
@@ -63,9 +64,28 @@ std::uint64_t count_band(const Store& store, const BlockStatsTable& known, const
     store.confirm_entry(number, entry);
     Counter counter{interval};
     visit_cells(store, entry, {{0, entry.rows}, {0, entry.cols}}, band, counter);
-    found += counter.found + (interval.holds_for_zero() ? area_of(number) - counter.seen : 0);
+    counted.found += counter.found + (interval.holds_for_zero() ? area(entry) - counter.seen : 0);
   });
-  return found;
+  return counted;
+}
+
+/// The same of all blocks, and of the cells that are in none. REQUIRES `knows_all_blocks`.
+std::uint64_t count_told(const Store& store, const Interval& interval, unsigned threads) {
+  const std::uint64_t blocks = store.index().size(), parts = strips_for(threads);
+  const std::uint64_t step = (blocks + parts - 1) / parts;
+  std::vector<Counted> counted(parts);
+  parallel_for(parts, threads, [&](std::uint64_t i) {
+    const std::uint64_t begin = std::min(blocks, i * step);
+    const Range numbers{begin, std::min(blocks, begin + step)};
+    counted[i] = store.watched([&] { return count_blocks(store, interval, numbers); });
+  });
+  Counted all;
+  for (const auto& [found, cells] : counted) {
+    all.found += found;
+    all.cells += cells;
+  }
+  const std::uint64_t absent = store.schema().rows * store.schema().cols - all.cells;
+  return all.found + (interval.holds_for_zero() ? absent : 0);
 }
 
 /// Hands the stored values of blocks that may match to the kernel.
@@ -137,14 +157,8 @@ std::uint64_t count_where(const Matrix& matrix, const Condition& condition,
   const detail::Store& store = matrix.store();
   detail::require_covered(store, options.absent);
   const detail::Interval interval(condition, options.nonzero);
-  const detail::BlockStatsTable* const known = store.block_stats();
-  const auto& grid = store.index().grid();
-  if (known != nullptr && grid && grid->rows >= detail::worker_limit(options.threads)) {
-    std::vector<std::uint64_t> found(grid->rows);
-    detail::parallel_for(grid->rows, options.threads, [&](std::uint64_t i) {
-      found[i] = detail::count_band(store, *known, interval, i);
-    });
-    return std::accumulate(found.begin(), found.end(), std::uint64_t{0});
+  if (detail::knows_all_blocks(store)) {
+    return detail::count_told(store, interval, options.threads);
   }
   const auto strips = detail::row_strips(store, detail::strips_for(options.threads));
   std::vector<std::uint64_t> found(strips.size());
