@@ -82,6 +82,12 @@ std::optional<RowDirectory> RowDirectory::from(const RowCounts& counts, const En
   return directory;
 }
 
+void fail_row_counts(const Store& store, const Entry& entry) {
+  store.fail(Errc::corrupt, entry.offset,
+             "the row directory of block " + text(entry.pos) +
+                 " is not that of its rows; repair the file to renew it");
+}
+
 std::unique_ptr<IndexedRows> RowAccess::load(std::uint64_t number) const {
   const Entry entry = store_.confirmed_entry(number);
   return store_.watched([&] { return load(number, entry); }, &entry);

@@ -13,6 +13,8 @@
 
 namespace dapple::detail {
 
+class Store;
+
 /// The counts of one block, each the sum over 2^shift rows; the last group may be shorter.
 struct RowCounts {
   unsigned shift = 0;
@@ -31,7 +33,20 @@ struct RowCounts {
       return true;
     });
   }
+  /// The sum of counts [begin, end). REQUIRES end <= size().
+  std::uint64_t sum(std::size_t begin, std::size_t end) const {
+    return visit_size(width, [&](auto count) {
+      std::uint64_t sum = 0;
+      for (std::size_t i = begin; i < end; ++i) {
+        sum += load_le<decltype(count)>(bytes.data() + i * sizeof count);
+      }
+      return sum;
+    });
+  }
 };
+
+/// Throws corrupt: the counts that the file has of a block are not those of its rows.
+[[noreturn]] void fail_row_counts(const Store& store, const Entry& entry);
 
 /// The counts of all blocks that have them. Any thread.
 class RowCountsTable {

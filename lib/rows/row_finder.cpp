@@ -239,7 +239,7 @@ void RowFinder::locate(RowPart& part) const {
     part.before = start.entries;
     part.stored = end.entries - start.entries;
     if (rows.stored_directory && !rows.directory.agrees(start, part.stored, entry)) {
-      fail_directory(rows);
+      fail_row_counts(store_, rows.block.entry());
     }
   }
   if (rows.way == BlockRows::Way::arrays) return;
@@ -292,12 +292,6 @@ void RowFinder::use(std::size_t i) noexcept {
   }
 }
 
-void RowFinder::fail_directory(const IndexedRows& block) const {
-  store_.fail(Errc::corrupt, block.block.entry().offset,
-              "the row directory of block " + text(block.block.entry().pos) +
-                  " is not that of its rows; repair the file to renew it");
-}
-
 template <class Col>
 void RowFinder::append(const RowPart& part, RowReader<Col>& reader, Col first,
                        RowSink<Col>& out) const {
@@ -305,7 +299,7 @@ void RowFinder::append(const RowPart& part, RowReader<Col>& reader, Col first,
   const WantedCols<Col> wanted{part.cols(), first};
   if (rows.way == BlockRows::Way::csr) {
     if (load_le<std::uint32_t>(part.at) != part.stored) {
-      if (rows.stored_directory) fail_directory(rows);
+      if (rows.stored_directory) fail_row_counts(store_, rows.block.entry());
       store_.file().fail_changed("block " + text(rows.block.entry().pos));
     }
     const StoredRow row{rows.block.payload(), part.row, part.at + 4,

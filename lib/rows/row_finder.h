@@ -108,7 +108,6 @@ class RowFinder {
   void locate(RowPart& part) const;
   void put_in_order();
   void ask_for_parts();
-  [[noreturn]] void fail_directory(const IndexedRows& block) const;
 
   const Store& store_;
   const Range cols_;

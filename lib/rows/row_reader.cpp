@@ -42,10 +42,14 @@ void RowReader<Col>::append(const BlockRows& block, Range rows, RowCursor start,
       std::fill_n(ends, rows.size(), out.size);
       return;
     case BlockRows::Way::csr:
-      return each_csr_row(block.payload(), rows, start, [&](const StoredRow& row) {
+      each_csr_row(block.payload(), rows, start, [&](const StoredRow& row) {
+        if (row.count > stored) fail_row_counts(store_, block.entry());
+        stored -= row.count;
         append(block, row, wanted, out, kAskAhead);
         *ends++ = out.size;
       });
+      if (stored != 0) fail_row_counts(store_, block.entry());
+      return;
     case BlockRows::Way::encoded:
       return append_encoded(block, rows, start, stored, wanted, out, ends);
     case BlockRows::Way::arrays:

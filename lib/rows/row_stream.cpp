@@ -106,6 +106,7 @@ void RowStream::add_active(const Member& member) {
   a.part.at = entry.pos.cx + shared.cols.begin - run.from.begin + run.at;
   a.rows = intersect(entry.cells().rows, rows_);
   a.next = a.cursor;
+  find_counts(a);
   a.rare = a.part.block->way() == BlockRows::Way::kept && a.rows.size() > kManyRows &&
            (a.rows.size() - kManyRows) / kRowsPerEntry > entry.stored;
   active_.push_back(std::move(a));
@@ -176,11 +177,45 @@ bool RowStream::set_rows(RowBand& band, Range rows) {
     part.start = a.next = a.cursor;
     if (!part.block->has_cursor()) continue;
     const Entry& entry = part.block->entry();
-    store_.watched([&] { part.block->skip(rows.end - entry.pos.rx, a.next); }, &entry);
+    store_.watched([&] { move_next(a, rows.end - entry.pos.rx); }, &entry);
     part.stored = a.next.entries - a.cursor.entries;
     band.stored_ += part.stored;
   }
   return band.stored_ <= kMostEntries;
+}
+
+/// A walk over rows waits for the count of each, which is far from the one before: to add up those
+/// that the file has beside the block is a tenth of the work. All of them are compared with their
+/// hash, which costs more than a walk over a few rows, or over a block that was just fetched.
+void RowStream::find_counts(Active& a) const {
+  const BlockRows& block = *a.part.block;
+  const Entry& entry = block.entry();
+  constexpr std::uint64_t kShare = 4;
+  if (block.way() != BlockRows::Way::csr || a.cursor.row != 0 || store_.checks_hashes() ||
+      store_.blocks().fetches() || a.rows.size() < entry.rows / kShare) {
+    return;
+  }
+  const auto number = store_.index().find(entry.pos);
+  const RowCountsTable* const known = number ? store_.row_counts() : nullptr;
+  if (known != nullptr) a.counts = known->find(*number, entry);
+}
+
+/// Sets `next` to a row of the block.
+void RowStream::move_next(Active& a, std::uint64_t row) const {
+  const BlockRows& block = *a.part.block;
+  const Entry& entry = block.entry();
+  if (a.counts) {
+    const unsigned shift = a.counts->shift;
+    const std::uint64_t end = row == entry.rows ? a.counts->size() : row >> shift;
+    a.counted_next = {std::min<std::uint64_t>(end << shift, entry.rows),
+                      a.counted.entries + a.counts->sum(a.counted.row >> shift, end)};
+    const std::uint64_t entries = a.counted_next.entries;
+    if (entries > entry.stored || (row == entry.rows && entries != entry.stored)) {
+      fail_row_counts(store_, entry);
+    }
+    a.next = a.counted_next;
+  }
+  block.skip(row, a.next);
 }
 
 bool RowStream::next(RowBand& band) {
@@ -193,7 +228,10 @@ bool RowStream::next(RowBand& band) {
     }
     Range rows = next_rows();
     while (!set_rows(band, rows) && rows.size() > 1) rows.end = rows.begin + rows.size() / 2;
-    for (Active& a : active_) a.cursor = a.next;
+    for (Active& a : active_) {
+      a.cursor = a.next;
+      a.counted = a.counted_next;
+    }
     row_ = rows.end;
     band.stored_before_ = done_;
     done_ += band.stored_;

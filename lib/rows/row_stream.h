@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "lib/base/parallel.h"
+#include "lib/object/row_counts.h"
 #include "lib/rows/row_reader.h"
 
 namespace dapple::detail {
@@ -108,7 +109,9 @@ class RowStream {
     RowBand::Part part;
     Range rows;  // wanted ones, of the object
     RowCursor cursor, next;
-    bool rare;  // far fewer entries than rows
+    std::optional<RowCounts> counts;  // that the file has of its rows, where most are wanted;
+    RowCursor counted, counted_next;  //   and how far they were added up: whole counts
+    bool rare;                        // far fewer entries than rows
   };
 
   void list_blocks(std::size_t run, Absent absent);
@@ -123,6 +126,8 @@ class RowStream {
   void decode_part(const RowBand::Part& part, Range band, RowReader<Col>& reader, RowSink<Col>& out,
                    std::uint64_t* ends) const;
   bool set_rows(RowBand& band, Range rows);
+  void find_counts(Active& active) const;
+  void move_next(Active& active, std::uint64_t row) const;
 
   const Store& store_;
   const Range rows_;
