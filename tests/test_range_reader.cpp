@@ -7,6 +7,7 @@
 #include <thread>
 #include <vector>
 
+#include "dapple/concat.h"
 #include "dapple/gather.h"
 #include "dapple/open.h"
 #include "dapple/range_reader.h"
@@ -125,6 +126,29 @@ TEST_CASE("range reader: regions and rows equal the cells that were written") {
   for (std::size_t i = 0; i < rows.size(); ++i) {
     REQUIRE(rows[i] == cell(wanted[i / kExtent], i % kExtent));
   }
+}
+
+TEST_CASE("range reader: objects that are put together are asked for their own bytes") {
+  const test::TempDir dir;
+  const auto small = std::make_shared<Blob>(test::Image::matrix(1, kExtent, ValueType::f32)
+                                                .dense<float>({0, 0}, 1, 1, {7})
+                                                .empty({0, 1}, 1, kExtent - 1)
+                                                .bytes());
+  const auto blob = std::make_shared<Blob>(large_file(dir));
+  const std::vector<std::variant<Matrix, Frame>> parts = {
+      open(small, "small"), open(blob, "blob 7"), open(dir / "m.dbdf")};
+  const auto whole = std::get<Matrix>(concat(parts, Axis::rows));
+  const std::uint64_t calls = blob->calls;
+  std::vector<float> rows(4 * kExtent);
+  const std::vector<std::uint64_t> wanted = {1200, 600, 301, 1};
+  gather_rows<float>(whole, wanted, rows);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    REQUIRE(rows[i] == cell((wanted[i / kExtent] - 1) % kExtent, i % kExtent));
+  }
+  CHECK(blob->calls - calls <= 3);  // all tiles of the rows at once
+  CHECK(small->calls == 1);
+  whole.prefetch({{0, whole.rows()}, {0, kExtent}});
+  CHECK(whole.read<float>({{0, 2}, {0, 1}}) == std::vector<float>{7, cell(0, 0)});
 }
 
 TEST_CASE("range reader: what is read once comes into place with one call, and is not kept") {

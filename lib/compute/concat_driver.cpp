@@ -182,6 +182,29 @@ void skip_rows(const Store& whole, const Entry& e, std::uint64_t row, RowCursor&
   });
 }
 
+/// Asks each piece for what it has of these regions.
+void will_need(const Store& whole, std::span<const Region> regions) noexcept {
+  try {
+    for (const Piece& piece : whole.state<ConcatState>().pieces) {
+      const Store& store = *piece.store;
+      const auto [row, col] = std::pair(piece.first_row, piece.first_col);
+      const Region all{{row, row + store.schema().rows}, {col, col + store.schema().cols}};
+      std::vector<Region> inside;
+      for (const Region& region : regions) {
+        const auto [rows, cols] = intersect(region, all);
+        if (rows.empty() || cols.empty()) continue;
+        inside.push_back({{rows.begin - row, rows.end - row}, {cols.begin - col, cols.end - col}});
+      }
+      if (store.blocks().fetches()) {
+        store.ask_for_some(inside);
+      } else {
+        for (const Region& region : inside) store.prefetch(region);
+      }
+    }
+  } catch (const std::exception&) {  // whoever needs the blocks gets the error
+  }
+}
+
 /// Rows of columns of a frame, from each piece in the way that suits its format.
 void read_rows(const Store& whole, Range rows, std::span<const ColumnBuffer> columns,
                const ReadOptions& options) {
@@ -223,6 +246,7 @@ constexpr Driver make_driver(bool frame, bool with_arrays, bool skips) {
   driver.format = kConcatFormat;
   driver.fail_absent = fail_absent;
   driver.read = read;
+  driver.will_need = will_need;
   driver.in_place = in_place;
   driver.entries = entries;
   // Encoded bytes are those of a piece, whose own driver decodes them.

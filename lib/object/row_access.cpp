@@ -129,7 +129,7 @@ void RowAccess::ask_for(std::span<const std::uint64_t> numbers) const {
   // A block up to this size is read as a whole: then its rows are found and used.
   constexpr std::uint64_t kSmall = 16 << 10, kPosition = 16, kHeader = 18;
   const ByteSource& file = store_.blocks();
-  if (!file.may_wait()) return;
+  if (store_.driver().will_need != nullptr || !file.may_wait()) return;
   std::vector<Range> wanted;
   for (const std::uint64_t number : numbers) {
     const Entry entry = store_.index().entry(number);

@@ -263,6 +263,8 @@ void RowFinder::locate(RowPart& part) const {
 /// way at once. A page fault for each would wait for one after the other.
 void RowFinder::ask_for_parts() {
   const ByteSource& file = store_.file();
+  // Blocks of objects that were put together, and of the parts of a data set, are in other files.
+  if (store_.driver().will_need != nullptr || &store_.blocks() != &file) return;
   if (!file.may_wait()) return;
   ranges_.clear();
   for (const RowPart& part : parts_) {
