@@ -139,6 +139,8 @@ TEST_CASE("huge statistics: only infinite cells make a variance NaN") {
   CHECK(variance_of(dir, {1, 2, 1e308}) == kBeyond);
   CHECK(variance_of(dir, {1e308, 1e308, -1e308, -1e308}) == kBeyond);
   CHECK(variance_of(dir, {huge, huge}) == 0);
+  // Squared distances that f64 holds, though not the square of their sum.
+  CHECK(variance_of(dir, {-9e153, 1, 2}) == doctest::Approx(1.8e307));
   CHECK(std::isnan(variance_of(dir, {1, kBeyond})));
   CHECK(std::isnan(variance_of(dir, {-kBeyond, kBeyond})));
   // A sum that overflows in both directions.

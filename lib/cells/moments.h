@@ -50,8 +50,10 @@ struct Moments {
     const auto count = static_cast<double>(n);
     Moments moments{n, exact_product(origin, count), {squares, 0}};
     moments.sum.add({distances, 0});
-    const DoubleDouble shift = quotient(exact_product(distances, distances), count);
-    moments.spread.add({-shift.high, -shift.low});
+    // Divided before it is multiplied: the square of the sum may be beyond f64 where this is not.
+    const DoubleDouble mean = quotient({distances, 0}, count);
+    const DoubleDouble shift = exact_product(mean.high, distances);
+    moments.spread.add({-shift.high, -shift.low - mean.low * distances});
     if (moments.spread.high < 0) moments.spread = {};
     return moments;
   }
