@@ -1,9 +1,14 @@
 // Objects opened from memory, and reading as a type that is known at run time.
 
+#include <array>
 #include <cstring>
+#include <string>
 #include <vector>
 
+#include "dapple/convert.h"
+#include "dapple/gather.h"
 #include "dapple/open.h"
+#include "dapple/writer.h"
 #include "tests/check.h"
 #include "tests/support.h"
 
@@ -61,6 +66,34 @@ TEST_CASE("memory: cells are read as a type that is known at run time, with any 
     }
   }
   CHECK(spread[1] == -1.0);
+}
+
+TEST_CASE("memory: what is no value type is refused") {
+  const test::TempDir dir;
+  auto writer = FrameWriter::create(dir / "f.dbdf", 2, {{"a", ValueType::i32}});
+  writer.put<std::int32_t>({0, 0}, {std::array{1, 2}.data(), 2, 1});
+  writer.finish();
+  const Frame frame = Frame::open(dir / "f.dbdf");
+  for (const int code : {0, 11, 255}) {
+    const auto none = static_cast<ValueType>(code);
+    std::array<std::byte, 64> out{};
+    const ColumnBuffer buffer{0, none, out.data(), 8};
+    const std::array<std::uint64_t, 1> row{1};
+    const std::string refused = "invalid_argument: there is no value type " + std::to_string(code) +
+                                "; they are 1, u8, to 10, f64";
+    const auto said = [](const auto& call) {
+      const Error e = test::error_of(call).value();
+      return std::string(name(e.code())) + ": " + e.detail();
+    };
+    CHECK(said([&] { frame.read({{0, 2}, {0, 1}}, none, out); }) == refused);
+    CHECK(said([&] { frame.read_rows({0, 2}, {&buffer, 1}); }) == refused);
+    CHECK(said([&] { gather_rows(frame, row, {&buffer, 1}); }) == refused);
+    CHECK(said([&] { convert_values(none, out, ValueType::f64, out); }) == refused);
+    CHECK(said([&] { convert_values(ValueType::f64, out, none, out); }) == refused);
+    ConvertOptions options;
+    options.value_type = none;
+    CHECK(said([&] { convert(frame, {}, dir / "g.dbdf", options); }) == refused);
+  }
 }
 
 TEST_CASE("memory: strides with which cells would overlap or leave the memory are refused") {

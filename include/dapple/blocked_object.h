@@ -185,7 +185,7 @@ class BlockedObject {
 
   /// Copies the cells of `region` as values of `type`: cell (r, c) of the region goes to byte
   /// r * strides.row + c * strides.col of `out`. Throws what `Matrix::read` throws, and
-  /// invalid_argument for strides with which cells would overlap.
+  /// invalid_argument for strides with which cells would overlap and for what is no value type.
   void read(const Region& region, ValueType type, std::span<std::byte> out, Strides strides = {},
             const ReadOptions& options = {}) const;
 

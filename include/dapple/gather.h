@@ -96,7 +96,8 @@ void gather_cells(const BlockedObject& object, std::span<const CellPos> cells, s
 bool covers(const BlockedObject& object, Range rows, std::span<const std::uint64_t> cols);
 
 /// Copies values as those of another type, which they must fit exactly (R6), and returns how many:
-/// fewer than all when the next does not. Throws invalid_argument when `out` has no room for them.
+/// fewer than all when the next does not. Throws invalid_argument when `out` has no room for them,
+/// and for what is no value type.
 std::size_t convert_values(ValueType from, std::span<const std::byte> values, ValueType to,
                            std::span<std::byte> out);
 

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "lib/base/bytes.h"
+#include "lib/base/text.h"
 #include "lib/object/store.h"
 #include "lib/object/target.h"
 
@@ -225,6 +226,7 @@ bool fits(std::uint64_t rows, std::uint64_t cols, std::size_t size, const Stride
 void BlockedObject::read(const Region& region, ValueType type, std::span<std::byte> out,
                          Strides strides, const ReadOptions& options) const {
   store_->require_inside(region);
+  detail::require_known(type);
   const std::uint64_t rows = region.rows.size(), cols = region.cols.size();
   const std::size_t size = size_of(type);
   if (strides.col == 0) strides.col = size;

@@ -3,7 +3,9 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <optional>
 
+#include "dapple/error.h"
 #include "lib/base/utf8.h"
 
 namespace dapple::detail {
@@ -199,6 +201,13 @@ std::string shown(std::string_view text) {
   }
   if (!text.empty()) out += "...";
   return out + "'";
+}
+
+void require_known(ValueType type, const std::string& file) {
+  const auto code = static_cast<std::uint8_t>(type);
+  if (value_type_of_code(code)) return;
+  throw Error(Errc::invalid_argument, file, std::nullopt,
+              "there is no value type " + std::to_string(code) + "; they are 1, u8, to 10, f64");
 }
 
 }  // namespace dapple::detail

@@ -67,6 +67,10 @@ NumberText read_number(const char* p, const char* end, ValueType type, std::byte
 /// printed as \xNN, cut after 40 characters.
 std::string shown(std::string_view text);
 
+/// Throws invalid_argument, which names `file` if there is one, for a number that is none of the
+/// enumerators.
+void require_known(ValueType type, const std::string& file = {});
+
 // Below: the fast paths, inline because they are what reading text spends its time in.
 
 constexpr bool is_digit(char c) noexcept { return static_cast<unsigned char>(c - '0') < 10; }

@@ -5,6 +5,7 @@
 
 #include "dapple/array.h"
 #include "dapple/gather.h"
+#include "lib/base/text.h"
 #include "lib/object/store.h"
 #include "lib/rows/gather.h"
 
@@ -79,6 +80,7 @@ std::size_t ask_for_some(const detail::Store& store, std::span<const std::uint64
 void gather_rows(const Frame& frame, std::span<const std::uint64_t> wanted,
                  std::span<const ColumnBuffer> out, const ReadOptions& options) {
   detail::require_rows(frame.store(), wanted);
+  for (const ColumnBuffer& c : out) detail::require_known(c.value_type);
   std::vector<std::size_t> order(wanted.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   if (!std::is_sorted(wanted.begin(), wanted.end())) {

@@ -76,6 +76,7 @@ Source::Source(std::shared_ptr<const Store> store, const Selection& selection,
     schema_.col_names = pick_names(whole.col_names, *selection.cols);
   }
   if (options_.value_type) {
+    require_known(*options_.value_type);
     schema_.value_type = *options_.value_type;
     for (Column& column : schema_.columns) {
       if (column.meaning.kind != MeaningKind::number) {

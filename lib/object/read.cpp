@@ -136,7 +136,10 @@ void Store::read_blocks(const Region& region, const Target& out, const ReadOptio
 
 void Store::read_rows(Range rows, std::span<const ColumnBuffer> columns,
                       const ReadOptions& options) const {
-  for (const ColumnBuffer& c : columns) require_inside({rows, {c.col, c.col + 1}});
+  for (const ColumnBuffer& c : columns) {
+    require_inside({rows, {c.col, c.col + 1}});
+    require_known(c.value_type);
+  }
   if (rows.empty()) return;
   if (driver_->read_rows != nullptr) {
     return watched([&] { driver_->read_rows(*this, rows, columns, options); });

@@ -8,6 +8,7 @@
 
 #include "lib/base/bytes.h"
 #include "lib/base/parallel.h"
+#include "lib/base/text.h"
 #include "lib/cells/convert_cells.h"
 
 namespace dapple::detail {
@@ -207,6 +208,8 @@ bool covers(const BlockedObject& object, Range rows, std::span<const std::uint64
 
 std::size_t convert_values(ValueType from, std::span<const std::byte> values, ValueType to,
                            std::span<std::byte> out) {
+  detail::require_known(from);
+  detail::require_known(to);
   const std::size_t step = size_of(from), to_step = size_of(to), n = values.size() / step;
   if (out.size() / to_step < n) {
     throw Error(Errc::invalid_argument, "there is no room for " + detail::counted(n, "value"));

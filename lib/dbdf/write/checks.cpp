@@ -37,13 +37,6 @@ void require_sound(const WriteOptions& options) {
   if (!fault.empty()) throw Error(Errc::invalid_argument, "the attributes " + fault, "attributes");
 }
 
-void require_known(ValueType type, const std::string& file) {
-  const auto code = static_cast<std::uint8_t>(type);
-  if (value_type_of_code(code)) return;
-  throw Error(Errc::invalid_argument, file, std::nullopt,
-              "there is no value type " + std::to_string(code) + "; they are 1, u8, to 10, f64");
-}
-
 void take_given(const WriteOptions& options, Schema& schema, const std::string& file) {
   if (options.plain) {
     schema.attributes = nullptr;

@@ -16,9 +16,6 @@ namespace dapple::detail::dbdf {
 /// without cells.
 void require_sound(const WriteOptions& options);
 
-/// Throws invalid_argument for a number that is none of the enumerators.
-void require_known(ValueType type, const std::string& file);
-
 /// Gives the object the attributes and names that the options have in place of its own; none in the
 /// plain layout. Throws invalid_argument for another number of names than of rows or columns, and
 /// for names of the columns of a frame; corrupt for its own when they are damaged.

@@ -8,6 +8,7 @@
 #include "dapple/writer.h"
 #include "lib/base/bytes.h"
 #include "lib/base/parallel.h"
+#include "lib/base/text.h"
 #include "lib/cells/convert_cells.h"
 #include "lib/dbdf/write/block_writer.h"
 #include "lib/dbdf/write/checks.h"
@@ -312,7 +313,7 @@ void TileWriter::put_region(const Region& region, ValueType type, std::span<cons
                             Strides strides, unsigned threads) {
   const Cuts cuts = cuts_of(*impl_, region, true);
   if (region.empty()) return;
-  detail::dbdf::require_known(type, {});
+  detail::require_known(type);
   const std::size_t size = size_of(type);
   if (strides.col == 0) strides.col = size;
   if (strides.row == 0) strides.row = region.cols.size() * strides.col;

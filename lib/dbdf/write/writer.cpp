@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "lib/base/bytes.h"
+#include "lib/base/text.h"
 #include "lib/base/value_types.h"
 #include "lib/cells/convert_cells.h"
 #include "lib/dbdf/columns.h"
@@ -82,7 +83,7 @@ WriteSummary TileWriter::finish() { return impl_->finish(); }
 MatrixWriter MatrixWriter::create(const std::filesystem::path& path, std::uint64_t rows,
                                   std::uint64_t cols, ValueType value_type,
                                   const WriteOptions& options, Storage storage) {
-  detail::dbdf::require_known(value_type, path.string());
+  detail::require_known(value_type, path.string());
   Schema schema;
   schema.rows = rows;
   schema.cols = cols;
@@ -93,7 +94,7 @@ MatrixWriter MatrixWriter::create(const std::filesystem::path& path, std::uint64
 
 FrameWriter FrameWriter::create(const std::filesystem::path& path, std::uint64_t rows,
                                 std::vector<Column> columns, const WriteOptions& options) {
-  for (const Column& one : columns) detail::dbdf::require_known(one.value_type, path.string());
+  for (const Column& one : columns) detail::require_known(one.value_type, path.string());
   if (!options.plain) {
     for (const Column& one : columns) detail::dbdf::require_fit(one, path.string());
   }
