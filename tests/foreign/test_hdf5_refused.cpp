@@ -67,6 +67,23 @@ TEST_CASE("hdf5: what is no matrix says so") {
   CHECK(refusal_of(dir / "d.h5", "X").detail() == "the data set X has 0 dimensions, not 1 or 2");
 }
 
+TEST_CASE("hdf5: a data set of a later release than the library is not called absent") {
+  const TempDir dir;
+  Hdf5Writer(dir / "d.h5").data_set<std::int32_t>("a/X", {1, 2}, {1, 2});
+  std::string bytes = read_text(dir / "d.h5");
+  const std::string type("\x10\x08\x00\x00\x04\x00\x00\x00\x00\x00\x20\x00", 12);  // version 1
+  REQUIRE(bytes.find(type) != std::string::npos);
+  bytes[bytes.find(type)] = '\x50';  // version 5, of HDF5 2.0
+  write_text(dir / "d.h5", bytes);
+  for (const char* const wanted : {"", "a/X", "/a/X/"}) {
+    const Error error = refusal_of(dir / "d.h5", wanted);
+    CHECK(error.code() == Errc::unsupported);
+    CHECK(error.detail().find("cannot open it: bad version number for datatype message; a later "
+                              "release may have written it") != std::string::npos);
+  }
+  CHECK(refusal_of(dir / "d.h5", "a/Y").detail().find("'a/Y' is not in it") != std::string::npos);
+}
+
 TEST_CASE("hdf5: values in other files are not looked for") {
   const TempDir dir;
   write_text(dir / "raw.bin", std::string(32, 'x'));

@@ -16,7 +16,8 @@ namespace {
 /// Looks at the objects of a file one after the other, a group before its members.
 class Listing {
  public:
-  explicit Listing(const Session& session) : session_(session) {}
+  explicit Listing(const Session& session, std::string wanted = {})
+      : session_(session), wanted_(std::move(wanted)) {}
 
   arrays::Choices of(const std::shared_ptr<const OpenFile>& opened) {
     objects_.emplace(opened);
@@ -32,6 +33,9 @@ class Listing {
     }
     return std::move(choices_);
   }
+
+  /// Why the object that is wanted cannot be opened; nothing where the file has none.
+  const std::string& fault() const noexcept { return fault_; }
 
  private:
   static constexpr std::size_t kMost = 100'000;  // of objects that are looked at
@@ -54,7 +58,14 @@ class Listing {
     const bool data_set = type == H5O_TYPE_DATASET;
     if (!data_set && type != H5O_TYPE_GROUP) return;
     const Handle object(h5.H5Oopen(root, path, H5P_DEFAULT), h5.H5Oclose);
-    if (!object.is_open()) return;
+    if (!object.is_open()) {
+      const std::string fault = "HDF5 " + session_.version() +
+                                " cannot open it: " + session_.reason() +
+                                "; a later release may have written it";
+      if (path == wanted_) fault_ = fault;
+      choices_.add_other(path, fault);
+      return;
+    }
     if (!data_set) {
       const arrays::Encoding encoding = group_encoding(*objects_, path);
       if (encoding == arrays::Encoding::none) return;
@@ -88,6 +99,7 @@ class Listing {
   }
 
   const Session& session_;
+  std::string wanted_, fault_;
   std::optional<FileObjects> objects_;
   arrays::Choices choices_;
   std::string group_;  // the one that was found last, with a slash
@@ -137,7 +149,13 @@ Chosen choose_object(const std::shared_ptr<const OpenFile>& opened, const std::s
     chosen.path = trimmed(wanted);
   }
   const Handle object = opened->open_object(session, chosen.path);
-  if (!object.is_open()) fail_choice(*opened, Listing(session).of(opened), wanted);
+  if (!object.is_open()) {
+    Listing listing(session, chosen.path);
+    const arrays::Choices choices = listing.of(opened);
+    if (listing.fault().empty()) fail_choice(*opened, choices, wanted);
+    throw Error(Errc::unsupported, opened->name(), std::nullopt,
+                chosen.path + ": " + listing.fault());
+  }
   if (session.api().H5Iget_type(object.get()) == H5I_DATASET) return chosen;
   chosen.group = group_encoding(FileObjects(opened), chosen.path);
   if (chosen.group == arrays::Encoding::none) {
