@@ -77,7 +77,7 @@ def unstructured():
     return {
         "none": None, "text": "a\u00e9", "true": True, "int": 1 << 40, "float": 0.1, "nan": float("nan"), "list": ["a", 1, None],
         "f4": np.float32(0.1), "i1": np.int8(-3), "yes": np.bool_(False), "when": np.datetime64("2020-01-02", "s"),
-        "span": np.timedelta64(5, "m"), "str_": np.str_("x"), "$dollar": 1, "nested": {"": {"a/b": np.arange(3), "..": {}}}, "empty": {},
+        "span": np.timedelta64(5, "m"), "str_": np.str_("x"), "bytes_": np.bytes_(b"a\xff'"), "void": np.void(b"\0\xfe"), "$dollar": 1, "nested": {"": {"a/b": np.arange(3), "..": {}}}, "empty": {},
         "words": np.array(["a", "", "ccc"]), "objects": np.array(["a", "b"], object), "2d words": np.array([["a", "b"], ["c", "d"]]),
         "bytes": np.array([b"ab", b"c"]), "times": np.array(["2020", "NaT"], "M8[D]"), "scalar array": np.array(3.5),
         "no values": np.zeros(0, "f4"), "3d": np.arange(24).reshape(2, 3, 4), "bools": np.array([True, False]), "groups": groups,
@@ -112,6 +112,16 @@ def test_every_field_comes_back(tmp_path, ending):
         del got.uns[key], read.uns[key]
     dp.write_anndata(tmp_path / "again.dds", got)  # what is lazy, once more
     assert_equal(dp.read_anndata(tmp_path / "again.dds").to_memory(), read)
+
+
+def test_attributes_of_tables_come_back_and_notes_of_ours_do_not(tmp_path):
+    a = anndata.AnnData(np.eye(2))
+    a.uns["t"] = pd.DataFrame([[1, 2]], index=pd.Index(["r"], name="i"))
+    a.uns["t"].attrs["unit"] = "mm"
+    dp.write_anndata(tmp_path / "a.dds", a)
+    got = dp.read_anndata(tmp_path / "a.dds").uns["t"]
+    pd.testing.assert_frame_equal(got, a.uns["t"], check_column_type=False)
+    assert got.attrs == {"unit": "mm"}
 
 
 def test_words_and_times_of_each_row(tmp_path):
@@ -180,11 +190,18 @@ def test_what_cannot_be_written_is_named_and_leaves_nothing(tmp_path):
     for change, told in (
         (uns(object()), r"uns\['here'\]\['deep'\] is object of builtins"),
         (uns({3: 1}), r"uns\['here'\]\['deep'\] has the key 3"),
-        (uns(np.array([1, "a"], object)), "values"),
+        (uns(np.array([1, "a"], object)), r"^uns\['here'\]\['deep'\]: column 'values'"),
+        (uns(np.array([b"\xff"])), r"^uns\['here'\]\['deep'\]: column 'values' holds the word .* UTF-8"),
+        (uns(np.array([1j])), r"^uns\['here'\]\['deep'\]: .*complex128"),
+        (uns(np.zeros(1, [("a", "i4")])[0]), r"^uns\['here'\]\['deep'\] is void of numpy"),
         (uns(pd.Series([1])), "is a Series"),
+        (uns(pd.Index(["a"])), "is Index of pandas, which no member can be: arrays"),
+        (uns(np.ma.array([1, 2], mask=[True, False])), r"^uns\['here'\]\['deep'\] has masked cells.*fill them"),
+        (uns(np.ma.array([(1, 2.0)], mask=[(False, True)], dtype=[("a", "i4"), ("b", "f4")])), "has masked cells"),
+        (lambda a: a.layers.__setitem__("m", np.ma.array(np.eye(3), mask=np.eye(3))), "^layers/m has masked cells"),
         (lambda a: a.obs.__setitem__("i", pd.Categorical(pd.cut([1, 2, 3], 2))), r"obs\['i'\] is a category of interval"),
         (lambda a: a.obs.__setitem__("c", [1j, 2, 3]), "column 'c'"),
-        (lambda a: a.layers.__setitem__("c", np.eye(3) * 1j), "complex"),
+        (lambda a: a.layers.__setitem__("c", np.eye(3) * 1j), "^layers/c: .*complex"),
     ):
         with pytest.raises(ValueError, match=told):
             written(change)

@@ -12,7 +12,7 @@ from . import elements
 from .arguments import told
 from .collection import Axes, Collection, escaped
 from .collection_files import being_written
-from .errors import TypeMismatchError
+from .errors import Error, SystemRefusedError, TypeMismatchError
 from .given import name_of
 from .reports import Path
 
@@ -93,16 +93,23 @@ class _Writing:
     def put(
         self, name: str, value: Any, axes: Axes | None = None, where: str | None = None
     ) -> None:
-        data, note = elements.stored(value, where or name)
-        given: dict[str, Any] = {"attrs": {elements.NOTE: note}}
-        if hasattr(data, "iloc"):  # whose own attributes are written, too
-            data.attrs = {**data.attrs, elements.NOTE: note}
-            given = {}
-        self._collection.put(name, data, axes=axes, **given, **self._options)
+        told = where or name
+        try:
+            data, note = elements.stored(value, told)
+            given: dict[str, Any] = {"attrs": {elements.NOTE: note}}
+            if hasattr(data, "iloc"):  # whose own attributes are written, too
+                data.attrs = {**data.attrs, elements.NOTE: note}
+                given = {}
+            self._collection.put(name, data, axes=axes, **given, **self._options)
+        except Error as error:
+            if not isinstance(error, SystemRefusedError) and told not in error.detail:
+                error.file, error.detail = "", f"{told}: {error.detail}"
+            raise
 
     def as_json(self, value: Any, path: tuple[str, ...]) -> Any:
         """What is unstructured as JSON; what JSON has not is a member, or under a key with a $."""
-        if value is None or isinstance(value, (bool, int, float, str, np.generic)):
+        single = not isinstance(value, np.void) or value.dtype.names is None
+        if value is None or (isinstance(value, (bool, int, float, str, np.generic)) and single):
             return _single(value)
         if isinstance(value, Mapping):
             made = {
@@ -121,6 +128,8 @@ def _single(value: Any) -> Any:
     if isinstance(value, np.str_):
         return str(value)
     if isinstance(value, np.generic):
+        if value.dtype.kind in "SV":
+            return {"$scalar": [value.dtype.str, value.tobytes().decode("latin-1")]}
         number = value.astype("i8") if value.dtype.kind in "Mm" else value
         return {"$scalar": [value.dtype.str, str(number.item())]}
     finite = not isinstance(value, float) or math.isfinite(value)
@@ -163,4 +172,6 @@ def _scalar(kind: str, text: str) -> Any:
         return np.bool_(text == "True")
     if dtype.kind in "Mm":
         return np.array(int(text), "i8").view(dtype)[()]
+    if dtype.kind in "SV":
+        return dtype.type(text.encode("latin-1"))
     return np.array(text).astype(dtype)[()]

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from . import table_types
+from . import pandas_index, table_types
 from .errors import TypeMismatchError
 from .frame import Frame
 from .given import is_sparse
@@ -38,20 +38,32 @@ def stored(value: Any, where: str) -> tuple[Any, dict[str, Any]]:
         form = _sparse_form(value._meta) if is_sparse(value._meta) else "array"
         flat, shape = _flat(value)
         return _plain(flat), {"form": form, **_type(value.dtype), **shape}
-    if type(value).__module__.startswith("pandas."):
+    if _is_of_pandas(value):
         import pandas as pd
 
-        if not isinstance(value, pd.api.extensions.ExtensionArray):
-            raise TypeMismatchError(f"{where} is a {type(value).__name__}, which no member can be")
         table, note = _table(pd.DataFrame({_VALUES: value}), where)
         return table, {**note, "form": "pandas"}
     if isinstance(value, np.ndarray):
+        if np.ascontiguousarray(np.ma.getmask(value)).view(bool).any():
+            raise TypeMismatchError(
+                f"{where} has masked cells, for which a member has no place: fill them first, with "
+                "a.filled(np.nan) say"
+            )
         return _array(value)
     library, kind = type(value).__module__.partition(".")[0], type(value).__name__
     raise TypeMismatchError(
         f"{where} is {kind} of {library}, which no member can be: arrays, sparse matrices, tables, "
-        "str, numbers, and lists and dicts of these are written"
+        "str, numbers, times of NumPy, and lists and dicts of these are written"
     )
+
+
+def _is_of_pandas(value: Any) -> bool:
+    """Whether it is an array of pandas' own, such as a Categorical."""
+    if not type(value).__module__.startswith("pandas."):
+        return False
+    import pandas as pd
+
+    return isinstance(value, pd.api.extensions.ExtensionArray)
 
 
 def _table(value: Any, where: str) -> tuple[Any, dict[str, Any]]:
@@ -162,7 +174,8 @@ def _of_frame(member: Frame, note: dict[str, Any]) -> Any:
     form = note.get("form", "dataframe")
     if form in ("dataframe", "pandas"):
         table = table_types.restored(member.to_pandas(), note)
-        table.attrs.pop(NOTE, None)
+        for key in (NOTE, *pandas_index.notes_in(table.attrs)):
+            table.attrs.pop(key, None)
         return table if form == "dataframe" else table[_VALUES].array
     if form == "records":
         made = np.empty(member.shape[0], [(name, kind) for name, kind in note["fields"]])

@@ -14,6 +14,7 @@ def described(table: Any, where: str) -> tuple[Any, dict[str, Any]]:
     import pandas as pd
 
     made = pd.DataFrame(table, copy=False).copy(deep=False)
+    made.attrs = dict(table.attrs)  # which pandas does not hand on
     note: dict[str, Any] = {"columns": [], "index": str(made.index.dtype)}
     if made.index.name is None and made.index.nlevels == 1 and _is_told_by_numbers(made.index):
         made.index = made.index.rename(_INDEX)
