@@ -1,5 +1,7 @@
 #include "lib/base/timestamp.h"
 
+#include <algorithm>
+#include <array>
 #include <charconv>
 #include <chrono>
 #include <cstring>
@@ -194,7 +196,7 @@ std::optional<TimePoint> read_time(std::string_view text) noexcept {
   return time;
 }
 
-std::optional<TimePoint> read_far_time(std::string_view text) {
+std::optional<TimePoint> read_far_time(std::string_view text) noexcept {
   constexpr std::int64_t kCycleSeconds = 146097 * kDaySeconds;  // of 400 years
   if (!text.starts_with('+') && !text.starts_with('-')) return read_time(text);
   std::int64_t year = 0;
@@ -204,8 +206,13 @@ std::optional<TimePoint> read_far_time(std::string_view text) {
   const Split cycles = split(before ? -year : year, 400);
   // The same day of a year of four digits, on the side of 1970 that is nearer.
   const std::int64_t near = before ? 0 : 2000;
-  const std::string digits = std::to_string(10000 + near + cycles.rest).substr(1);
-  auto time = read_time(digits + std::string(end, text.data() + text.size()));
+  std::array<char, 40> nearby{};
+  const std::string_view rest(end, text.data() + text.size());
+  if (rest.size() > nearby.size() - 4) return std::nullopt;  // no time is that long
+  char* const after =
+      write_padded(nearby.data(), static_cast<std::uint64_t>(near + cycles.rest), 4);
+  std::copy(rest.begin(), rest.end(), after);
+  auto time = read_time({nearby.data(), rest.size() + 4});
   std::int64_t apart = 0;
   if (!time || __builtin_mul_overflow(cycles.whole - near / 400, kCycleSeconds, &apart) ||
       __builtin_add_overflow(time->seconds, apart, &time->seconds)) {

@@ -27,7 +27,7 @@ std::optional<TimePoint> read_time(std::string_view text) noexcept;
 
 /// The same of any year that has room in 64 bits of seconds: others than four digits have a sign
 /// before them, as `write_time` has it.
-std::optional<TimePoint> read_far_time(std::string_view text);
+std::optional<TimePoint> read_far_time(std::string_view text) noexcept;
 
 /// The coarsest unit that expresses the time exactly.
 TimeUnit unit_of(const TimePoint& time) noexcept;

@@ -83,7 +83,8 @@ TEST_CASE("csv errors: more columns than memory is taken for") {
 TEST_CASE("csv errors: blank lines between rows") {
   CHECK(csv_error("1,2\n\n3,4\n") == "corrupt at byte 4: line 2 is blank where line 1 has 2");
   CHECK(csv_error("1\n2\n\r\n\n3\n") ==
-        "corrupt at byte 4: line 3 is blank where the others have 1");
+        "corrupt at byte 4: line 3 is blank where the others have 1; a missing value of the only "
+        "column is NA or \"\"");
   CHECK(csv_error("1,2\n3,4\n \n5,6\n") ==
         "corrupt at byte 9: line 3 has 1 field where the others have 2");
   CHECK(csv_error("\n1,2\n3,4\n") ==

@@ -295,6 +295,34 @@ TEST_CASE("csv meanings: fractions of a second are times in every year") {
   CHECK(frame.column_info(2).meaning.kind == MeaningKind::text);  // no unit holds both
 }
 
+TEST_CASE("csv meanings: times of far years are read as they are written") {
+  const TempDir dir;
+  const std::string rows[] = {"+12345-06-07,-0001-12-31T23:59:59.5,+300000-01-01,a,+12345-06-07Z",
+                              "-29719-04-05,+292277026596-12-04,2020-01-01T00:00:00.000001,b,x"};
+  write_text(dir / "in.csv", "d,none,us,w,z\n" + rows[0] + "\n" + rows[1] + "\n");
+  const Frame frame = open_frame(dir / "in.csv");
+  const auto meaning = [&](std::uint64_t c) { return frame.column_info(c).meaning; };
+  REQUIRE(meaning(0).kind == MeaningKind::timestamp);
+  CHECK(meaning(0).unit == TimeUnit::day);
+  CHECK(cell(frame, 0, 0) == "+12345-06-07");
+  CHECK(cell(frame, 1, 0) == "-29719-04-05");
+  CHECK(meaning(1).kind == MeaningKind::text);  // no unit holds both
+  CHECK(meaning(2).kind == MeaningKind::text);
+  CHECK(meaning(4).kind == MeaningKind::text);
+  convert(open(dir / "in.csv"), {},
+          dir / "out.csv");  // what looks like a time comes back as it was
+  const Frame again = open_frame(dir / "out.csv");
+  for (std::uint64_t c = 0; c < frame.cols(); ++c) {
+    CHECK(again.column_info(c).meaning.kind == meaning(c).kind);
+    for (const std::uint64_t row : {0, 1}) CHECK(cell(again, row, c) == cell(frame, row, c));
+  }
+  write_text(dir / "seconds.csv", "t,f\n+292277026596-12-04T15:30:07,+300000-01-01T00:00:00.5\n");
+  const Frame seconds = open_frame(dir / "seconds.csv");
+  CHECK(seconds.column_info(0).meaning.unit == TimeUnit::second);
+  CHECK(cell(seconds, 0, 0) == "+292277026596-12-04T15:30:07");
+  CHECK(cell(seconds, 0, 1) == "+300000-01-01T00:00:00.500");
+}
+
 TEST_CASE("csv meanings: a column may begin with missing cells") {
   const TempDir dir;
   for (const std::string value : {"x", "true", "2024-01-01", "5", "00:00:01"}) {

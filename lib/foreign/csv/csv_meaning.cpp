@@ -32,6 +32,15 @@ bool is_near(const TimePoint& time) noexcept {
   return time.seconds > -kSoon && time.seconds < kSoon;
 }
 
+/// The finest unit in which the time has room.
+TimeUnit finest_of(const TimePoint& time) noexcept {
+  TimeUnit unit = TimeUnit::nanosecond;
+  while (unit != TimeUnit::day && !is_near(time) && !ticks_of(time, unit)) {
+    unit = static_cast<TimeUnit>(static_cast<std::uint8_t>(unit) - 1);
+  }
+  return unit;
+}
+
 }  // namespace
 
 std::optional<std::uint64_t> truth_of(std::string_view text) noexcept {
@@ -98,7 +107,7 @@ std::size_t ColumnGuess::see_truths(const FieldColumn& fields, std::uint64_t* ce
 std::size_t ColumnGuess::see_times(const FieldColumn& fields, std::uint64_t* cells) const noexcept {
   std::size_t i = 0;
   for (; i < fields.n; ++i) {
-    const auto time = read_time(fields[i].text);
+    const auto time = read_far_time(fields[i].text);
     if (!time || time->has_zone != zoned_ || unit_of(*time) > unit_ || !is_near(*time)) break;
     cells[i] = std::bit_cast<std::uint64_t>(ticks_of(*time, unit_).value_or(0));
   }
@@ -177,7 +186,7 @@ void ColumnGuess::narrow(const ColumnGuess& later) noexcept {
   duration_ = duration_ && later.duration_ && (first || in_days(*this) == in_days(later));
   zoned_ = later.zoned_;
   unit_ = std::max(unit_, later.unit_);
-  in_nanoseconds_ = in_nanoseconds_ && later.in_nanoseconds_;
+  finest_ = std::min(finest_, later.finest_);
 }
 
 bool ColumnGuess::agrees(const ColumnGuess& later) const noexcept {
@@ -233,12 +242,12 @@ std::uint64_t ColumnGuess::see_value(std::string_view text) noexcept {
 }
 
 std::uint64_t ColumnGuess::see_time(std::string_view text) noexcept {
-  const auto time = read_time(text);
+  const auto time = read_far_time(text);
   time_ = time && (values_ == 1 || time->has_zone == zoned_);
   if (!time_) return 0;
   zoned_ = time->has_zone;
   unit_ = std::max(unit_, unit_of(*time));
-  in_nanoseconds_ = in_nanoseconds_ && (is_near(*time) || ticks_of(*time, TimeUnit::nanosecond));
+  finest_ = std::min(finest_, finest_of(*time));
   return std::bit_cast<std::uint64_t>(ticks_of(*time, unit_).value_or(0));
 }
 

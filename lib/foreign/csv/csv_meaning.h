@@ -61,9 +61,7 @@ class ColumnGuess {
   Meaning finish() const;
 
  private:
-  bool is_time() const noexcept {
-    return time_ && (unit_ < TimeUnit::nanosecond || in_nanoseconds_);
-  }
+  bool is_time() const noexcept { return time_ && unit_ <= finest_; }
   static std::size_t see_truths(const FieldColumn& fields, std::uint64_t* cells) noexcept;
   std::size_t see_times(const FieldColumn& fields, std::uint64_t* cells) const noexcept;
   bool see_other(const Field& field, const MissingWords& missing, ColumnCells& cells);
@@ -77,9 +75,9 @@ class ColumnGuess {
   std::optional<MeaningKind> wanted_;
   bool boolean_, time_, duration_;  // all fields so far are
   bool zoned_ = false;              // times have a zone
-  bool in_nanoseconds_ = true;      // all times can be expressed so
   TimeUnit unit_ = TimeUnit::day;
-  std::uint64_t values_ = 0;  // fields that are not missing
+  TimeUnit finest_ = TimeUnit::nanosecond;  // in which all times have room
+  std::uint64_t values_ = 0;                // fields that are not missing
   std::uint64_t missing_ = 0;
   std::uint64_t unsure_ = 0;  // that are missing unless the column is of words, which it is not yet
   std::shared_ptr<WordTable> words_ = std::make_shared<WordTable>();

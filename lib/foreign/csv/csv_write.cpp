@@ -34,7 +34,7 @@ bool needs_quotes(std::string_view text) {
 /// The same of words in a column, which may also look like truth values or times.
 bool word_needs_quotes(std::string_view word) {
   const std::string_view inner = trimmed(word);
-  return needs_quotes(word) || truth_of(inner) || read_time(inner);
+  return needs_quotes(word) || truth_of(inner) || read_far_time(inner);
 }
 
 void append_field(std::string_view text, bool quotes, std::string& line) {
