@@ -149,3 +149,28 @@ TEST_CASE("huge statistics: only infinite cells make a variance NaN") {
   CHECK(variance_of(dir, both) == kBeyond);
   CHECK(verify(dir / "v.dbdf", Level::payload).findings.empty());
 }
+
+TEST_CASE("huge statistics: more cells than 64 bits count are an error, not another number") {
+  const TempDir dir;
+  constexpr std::uint64_t kRows = std::uint64_t{1} << 33, kCols = std::uint64_t{1} << 32;
+  WriteOptions options;
+  options.tile = {1U << 31, 1U << 31};
+  for (const bool plain : {false, true}) {
+    CAPTURE(plain);
+    options.plain = plain;
+    options.overwrite = true;
+    MatrixWriter::create(dir / "m.dbdf", kRows, kCols, ValueType::f64, options).finish();
+    const Matrix m = Matrix::open(dir / "m.dbdf");
+    for (const auto& counted :
+         {std::function<void()>([&] { matrix_stats(m); }),
+          std::function<void()>([&] { count_where(m, Condition::equal(0)); }),
+          std::function<void()>([&] { count_where(m, Condition::above(-1)); })}) {
+      const Error error = test::required_error(test::error_of(counted));
+      CHECK(error.code() == Errc::unsupported);
+      CHECK(error.detail().find("8589934592 x 4294967296 cells are more than 2^64 - 1") == 0);
+    }
+    CHECK(count_where(m, Condition::above(0)) == 0);
+    CHECK(count_where(m, Condition::above(-1), {.nonzero = true}) == 0);
+    CHECK(tile_row_stats(m)[3].count == std::uint64_t{1} << 63);
+  }
+}

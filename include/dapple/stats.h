@@ -54,10 +54,10 @@ struct Stats {
   double variance() const noexcept;
 };
 
-/// Statistics of all cells. Throws absent (R7), corrupt, io, and type_mismatch for a frame with
-/// columns of words, times or truth values, or of integers of which one marks a missing cell:
-/// `column_stats` takes those. O(blocks) if the file or its sidecar contains statistics, otherwise
-/// one pass over the blocks.
+/// Statistics of all cells. Throws absent (R7), corrupt, io, unsupported for more than 2^64 - 1
+/// cells, and type_mismatch for a frame with columns of words, times or truth values, or of
+/// integers of which one marks a missing cell: `column_stats` takes those. O(blocks) if the file or
+/// its sidecar contains statistics, otherwise one pass over the blocks.
 Stats matrix_stats(const BlockedObject& object, const ReadOptions& options = {});
 
 /// One result for each row, or column, of tiles. Throws invalid_argument if the blocks form no

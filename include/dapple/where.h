@@ -124,7 +124,7 @@ void where(const Matrix& matrix, const Condition& condition, const TakeHits<T>& 
            const WhereOptions& options = {});
 
 /// The number of cells that meet the condition. O(stored values), also where zeros meet it. Throws
-/// what `where` throws.
+/// what `where` throws, and unsupported where zeros meet it and there are more than 2^64 - 1 cells.
 std::uint64_t count_where(const Matrix& matrix, const Condition& condition,
                           const WhereOptions& options = {});
 

@@ -27,6 +27,15 @@ void for_each_cover(const Store& store, const F& f) {
 
 }  // namespace
 
+std::uint64_t counted_cells(const Store& store, std::uint64_t rows, std::uint64_t cols) {
+  std::uint64_t cells = 0;
+  if (multiply(rows, cols, cells)) return cells;
+  throw Error(Errc::unsupported, store.file().name(), std::nullopt,
+              std::to_string(rows) + " x " + std::to_string(cols) +
+                  " cells are more than 2^64 - 1, which is as far as they are counted; cells that "
+                  "are not zero are, and those of single rows or columns");
+}
+
 Stats with_missing(Stats stats, std::uint64_t missing) noexcept {
   stats.count += missing;
   stats.nans += missing;
@@ -36,9 +45,7 @@ Stats with_missing(Stats stats, std::uint64_t missing) noexcept {
 std::uint64_t nan_cells(const Store& store, Absent absent, std::uint64_t cells) {
   if (!may_be_nan(store, absent)) return 0;
   for_each_cover(store, [&](const Region& cover) {
-    std::uint64_t area;
-    if (!multiply(cover.rows.size(), cover.cols.size(), area)) area = cells;
-    cells -= std::min(cells, area);
+    cells -= std::min(cells, cover.rows.size() * cover.cols.size());
   });
   return cells;
 }

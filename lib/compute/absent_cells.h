@@ -1,4 +1,4 @@
-// Cells that no block covers, in statistics: they are zeros, or counted as NaNs.
+// How many cells are counted. In statistics, those that no block covers are zeros, or NaNs.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +8,9 @@
 #include "lib/object/store.h"
 
 namespace dapple::detail {
+
+/// How many cells so many rows and columns have. Throws unsupported where 64 bits do not hold it.
+std::uint64_t counted_cells(const Store& store, std::uint64_t rows, std::uint64_t cols);
 
 /// How to read blocks for statistics: absent cells that count as NaN are left out, as zeros are.
 constexpr Absent left_out(Absent absent) noexcept {

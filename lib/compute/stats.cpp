@@ -150,9 +150,7 @@ std::vector<Stats> grid_stats(const Store& store, const ReadOptions& options, Si
   std::vector<Stats> stats;
   for (const Totals& totals : grid_totals(store, options, side)) {
     const std::uint64_t begin = stats.size() * step;
-    std::uint64_t cells;
-    if (!multiply(std::min(step, length - begin), width, cells)) cells = ~std::uint64_t{0};
-    stats.push_back(totals.stats(cells));
+    stats.push_back(totals.stats(counted_cells(store, std::min(step, length - begin), width)));
   }
   return stats;
 }
@@ -220,8 +218,7 @@ Stats matrix_stats(const BlockedObject& object, const ReadOptions& options) {
   detail::require_numbers(store);
   const Absent absent = detail::left_out(options.absent);
   detail::require_covered(store, absent);
-  std::uint64_t cells;
-  if (!detail::multiply(object.rows(), object.cols(), cells)) cells = ~std::uint64_t{0};
+  const std::uint64_t cells = detail::counted_cells(store, object.rows(), object.cols());
   detail::Totals all;
   if (detail::knows_all_blocks(store)) {
     all = detail::totals_of_blocks(store, options.threads);

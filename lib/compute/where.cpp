@@ -9,6 +9,7 @@
 #include "lib/base/parallel.h"
 #include "lib/base/value_types.h"
 #include "lib/cells/convert_cells.h"
+#include "lib/compute/absent_cells.h"
 #include "lib/compute/block_tally.h"
 #include "lib/compute/cell_search.h"
 #include "lib/object/block_stats.h"
@@ -157,6 +158,7 @@ std::uint64_t count_where(const Matrix& matrix, const Condition& condition,
   const detail::Store& store = matrix.store();
   detail::require_covered(store, options.absent);
   const detail::Interval interval(condition, options.nonzero);
+  if (interval.holds_for_zero()) detail::counted_cells(store, matrix.rows(), matrix.cols());
   if (detail::knows_all_blocks(store)) {
     return detail::count_told(store, interval, options.threads);
   }

@@ -116,3 +116,18 @@ def test_extremes_of_integers_of_64_bits_are_exact(make, there, dtype):
             stats = f.stats()[name]
             assert (int(stats.min), int(stats.max)) == (int(column.min()), int(column.max()))
     assert np.isnan(make(np.zeros((0, 2), dtype)).stats().max)
+
+
+def test_counts_beyond_63_bits(tmp_path):
+    tiles = {"tile": (2**31, 2**31), "sparse": True}
+    with dp.writer(tmp_path / "m.dbdf", (2**33, 2**31 - 1), "f4", **tiles):
+        pass
+    m = dp.open(tmp_path / "m.dbdf")
+    assert m.stats().count == m.size == m.count_where(equal=0) and m.size > 2**63
+    with dp.writer(tmp_path / "n.dbdf", (2**33, 2**31 + 1), "f4", **tiles) as w:
+        w[5:6, 7:8] = 3
+    m = dp.open(tmp_path / "n.dbdf")
+    for counted in (m.stats, lambda: m.count_where(equal=0), lambda: m.count_where(above=-1)):
+        with pytest.raises(dp.UnsupportedError, match="8589934592 x 2147483649 cells are more than 2"):
+            counted()
+    assert m.count_where(above=-1, nonzero=True) == 1 == m.count_where(above=2)

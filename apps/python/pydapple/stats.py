@@ -49,6 +49,8 @@ def of_object(
     by = -1 if axis is None else axis % 2 + 2 * tiles
     parts = _core.stats(owner, by, absent_code(absent), threads)
     made = _exact(Stats(*parts[:_FIGURES]), parts[_FIGURES:], owner.dtype)
+    if (made.count < 0).any():  # beyond 2^63
+        made = made._replace(count=made.count.view(np.uint64))
     return Stats(*(part[0] for part in made)) if axis is None else made
 
 
