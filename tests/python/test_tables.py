@@ -51,10 +51,25 @@ def test_numbers_among_objects_are_exact_or_refused(there):
                 there({"a": column})
 
 
+def test_integers_of_more_than_64_bits_are_told(there):
+    for wrong, told in (([2**64], 2**64), ([-(2**63) - 1], -(2**63) - 1), ([-(2**70), 5], -(2**70)),
+                        ([-1, 2**63], f"both -1 and {2**63}"), ([-1, 2**64], 2**64)):  # fmt: skip
+        with pytest.raises(TypeError, match=f"no integer of 64 bits holds {told};"):
+            there({"a": wrong})
+
+
+def test_types_of_arrow_that_no_column_holds_are_named(there):
+    times = pa.array([dt.time(1)])
+    for wrong, told in ((pa.array([decimal.Decimal("1.5")]), "decimals"), (times, "times of day"), (pa.array([b"a"]), "bytes"),
+                        (pa.array([[1]]), "lists"), (pa.array([{"a": 1}]), "structs"), (pl.Series([b"a"]), "bytes"), (pl.Series([[1]]), "lists")):  # fmt: skip
+        with pytest.raises(TypeError, match=rf"column 'a' holds {told} \(Arrow format '.*'\), which no column"):
+            there({"a": wrong})
+
+
 def test_lists_do_not_become_text_beside_text(there):
     f = there({"a": ["x", float("nan"), None], "b": ["x", "y", ""]})
     assert f["a"].tolist() == ["x", None, None] and f["b"].tolist() == ["x", "y", ""]
-    for wrong in (["x", 1], [True, "x"], ["x", 1.5]):
+    for wrong in (["x", 1], [True, "x"], ["x", 1.5], [True, 2], [2.5, False], [np.True_, 3, None]):
         with pytest.raises(TypeError, match="column 'a'"):
             there({"a": wrong})
 

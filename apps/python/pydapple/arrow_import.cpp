@@ -233,10 +233,24 @@ class Imported {
       meaning_.kind = MeaningKind::duration;
       meaning_.unit = unit_of(format_[2]);
     } else {
-      fail_column(name_, "is of Arrow format '" + format_ +
-                             "', which a column cannot hold; cast it to numbers, Booleans, times, "
-                             "text or a dictionary first, or leave it out");
+      fail_column(name_, "holds " + std::string(kind_of_others()) + " (Arrow format '" + format_ +
+                             "'), which no column of a file does; cast it to numbers, Booleans, "
+                             "times, text or a dictionary first, or leave it out");
     }
+  }
+
+  /// What values are called that no column holds.
+  std::string_view kind_of_others() const {
+    constexpr std::pair<std::string_view, std::string_view> kinds[] = {
+        {"d:", "decimals"}, {"tt", "times of day"},   {"ti", "intervals of a calendar"},
+        {"z", "bytes"},     {"Z", "bytes"},           {"vz", "bytes"},
+        {"w:", "bytes"},    {"+l", "lists"},          {"+L", "lists"},
+        {"+v", "lists"},    {"+w", "lists"},          {"+s", "structs"},
+        {"+m", "maps"},     {"+r", "runs of values"}, {"+u", "unions"}};
+    for (const auto& [format, kind] : kinds) {
+      if (format_.starts_with(format)) return kind;
+    }
+    return "other values";
   }
 
   TimeUnit unit_of(char letter) const {

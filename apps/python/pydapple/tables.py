@@ -211,17 +211,19 @@ def _from_series(values: Any, label: str) -> StoredColumn:
 def _from_list(values: Any) -> NDArray[Any]:
     """A list as an array, without NumPy's ways.
 
-    Beside text it makes text of numbers, it rounds integers, and far times wrap around.
+    Beside text it makes text of numbers, and numbers of truth values beside those; it rounds
+    integers, and far times wrap around.
     """
     array = np.asarray(values)
-    mixed = array.dtype.kind == "f" and any(
-        isinstance(value, (int, np.integer)) for value in values
-    )
-    if array.ndim != 1 or not (mixed or array.dtype.kind in "USMm"):
+    if array.ndim != 1:
+        return array
+    truths = array.dtype.kind in "iuf" and any(isinstance(v, (bool, np.bool_)) for v in values)
+    mixed = array.dtype.kind == "f" and any(isinstance(v, (int, np.integer)) for v in values)
+    if not (truths or mixed or array.dtype.kind in "USMm"):
         return array
     objects = np.empty(len(values), object)
     objects[:] = values
-    return _numbers(objects, np.zeros(len(values), bool)) if mixed else objects
+    return _numbers(objects, np.zeros(len(values), bool)) if mixed and not truths else objects
 
 
 def _from_times(
@@ -285,8 +287,9 @@ def _numbers(objects: NDArray[Any], gone: NDArray[np.bool_]) -> NDArray[Any]:
     if all(isinstance(value, int) for value in exact):
         low, high = min(exact), max(exact)
         if low < 0 or high >= 1 << 64:
-            both = f"both {low} and {high}" if low < 0 else f"{high}"
-            raise TypeError(f"no integer of 64 bits holds {both}")
+            alone = low if low < -(1 << 63) else high if high >= 1 << 64 else None
+            told = f"both {low} and {high}" if alone is None else f"{alone}"
+            raise TypeError(f"no integer of 64 bits holds {told}")
         return np.array(exact, np.uint64)
     if numbers.dtype.kind != "f":
         numbers = np.array(given, np.float64)
