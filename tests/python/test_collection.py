@@ -182,6 +182,8 @@ def test_what_is_no_collection(tmp_path):
     assert list(dp.open(tmp_path / "a.dds")) == ["Y"]
     with pytest.raises(ValueError, match="the axes of 'Y' are a pair of names or None, not 'obs'"):
         dp.open(tmp_path / "a.dds").put("Y", X, axes="obs")
+    with pytest.raises(ValueError, match=r"^layers/b: a matrix has 2 dimensions, and this array has 1"):
+        dp.write_collection(tmp_path / "b.dds", {"X": np.eye(2), "layers/b": np.ones(3)})
     with pytest.raises(ValueError, match=r"a column|holds|cannot"):
         dp.write_collection(tmp_path / "b.dds", {"Y": {"a": [object()]}})
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.dds"]

@@ -232,7 +232,7 @@ def test_matrices_are_put_together_and_rows_appended(make, tmp_path):
             wrong()
     with pytest.raises(FileNotFoundError):
         dp.append(tmp_path / "none.dbdf", a)
-    with pytest.raises(ValueError, match=r"^the rows to append: has 3 columns"):
+    with pytest.raises(ValueError, match=r"^what is appended has 3 columns"):
         dp.append(m.path, a[:, :3])
 
 

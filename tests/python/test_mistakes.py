@@ -54,6 +54,12 @@ f.to_pandas(columns="agee")       | KeyError       | did you mean 'age'
 f.to_pandas(columns=["age", 9])   | IndexError     | outside the 3 columns
 f.to_pandas(["age"])              | IndexError     | columns=
 f.read("age")                     | TypeError      | a slice, a range or a pair
+f.sample(-1)                      | ValueError     | zero rows or more
+dp.write("x.dbdf", {"a": 3})      | ValueError     | column 'a' has 0 dimensions
+m.cells(["a"], [0])               | IndexError     | m.sel and m.take know names
+m.to_dask(chunks=0)               | ValueError     | rows and columns, of one or more
+m > 3                             | TypeError      | has no '>'
+m <= 3                            | TypeError      | has no '<='
 m[9, 0]                           | IndexError     | row 9 is outside
 m[0, 9]                           | IndexError     | column 9 is outside
 m[-5]                             | IndexError     | row -5 is outside
@@ -129,7 +135,7 @@ dp.convert(CELLS, "x.dbdf")       | TypeError      | pydapple.write writes what 
 dp.concat([CELLS], "x.dbdf")      | TypeError      | pydapple.write writes what is in memory
 dp.write("x.dbdf", {"a": [1, "x"]}) | TypeError    | row 0 holds 1 (int) and row 1 'x' (str)
 dp.write("x.dbdf", {"a": ["x", b"y"]}) | TypeError | row 1 holds b'y' (bytes); make
-dp.write("x.dbdf", {"a": TABLE})  | ValueError     | a DataFrame of pandas of 2 dimensions
+dp.write("x.dbdf", {"a": TABLE})  | ValueError     | 2 dimensions (a DataFrame of pandas)
 dp.frame_writer("x.dbdf", 3, {"a": "int46"}) | TypeError | column 'a': data type 'int46' not understood
 dp.write_anndata("x.dds", TABLE)  | TypeError      | a DataFrame of pandas is no AnnData
 dp.pack_collection("none.dds", "x.zip") | FileNotFoundError | No such file

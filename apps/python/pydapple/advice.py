@@ -147,7 +147,7 @@ class NotCalculatedWith:
     __truediv__ = __rtruediv__ = _refusing("/")
     __pow__ = _refusing("**")
     __neg__ = _refusing("-")
-    __lt__ = __le__ = __gt__ = __ge__ = _refusing("<")
+    __lt__, __le__, __gt__, __ge__ = (_refusing(sign) for sign in ("<", "<=", ">", ">="))
     __float__ = __int__ = _refusing("float")
 
     def __eq__(self, other: object) -> bool:

@@ -12,7 +12,7 @@ from . import elements
 from .arguments import told
 from .collection import Axes, Collection, escaped
 from .collection_files import being_written
-from .errors import Error, SystemRefusedError, TypeMismatchError
+from .errors import TypeMismatchError, naming
 from .given import name_of
 from .reports import Path
 
@@ -93,18 +93,13 @@ class _Writing:
     def put(
         self, name: str, value: Any, axes: Axes | None = None, where: str | None = None
     ) -> None:
-        told = where or name
-        try:
-            data, note = elements.stored(value, told)
-            given: dict[str, Any] = {"attrs": {elements.NOTE: note}}
-            if hasattr(data, "iloc"):  # whose own attributes are written, too
-                data.attrs = {**data.attrs, elements.NOTE: note}
-                given = {}
-            self._collection.put(name, data, axes=axes, **given, **self._options)
-        except Error as error:
-            if not isinstance(error, SystemRefusedError) and told not in error.detail:
-                error.file, error.detail = "", f"{told}: {error.detail}"
-            raise
+        with naming(where or name):
+            data, note = elements.stored(value, where or name)
+        given: dict[str, Any] = {"attrs": {elements.NOTE: note}}
+        if hasattr(data, "iloc"):  # whose own attributes are written, too
+            data.attrs = {**data.attrs, elements.NOTE: note}
+            given = {}
+        self._collection.put(name, data, axes=axes, **given, **self._options)
 
     def as_json(self, value: Any, path: tuple[str, ...]) -> Any:
         """What is unstructured as JSON; what JSON has not is a member, or under a key with a $."""

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from . import _core, files, remote, temporary, ten_x
 from .arguments import told
 from .attributes import of_json, to_json
-from .errors import AbsentError, InvalidArgumentError, UnsupportedError, shown
+from .errors import AbsentError, InvalidArgumentError, UnsupportedError, naming, shown
 from .frame import Frame
 from .identity import file_name, open_options
 from .matrix import Matrix
@@ -259,7 +259,8 @@ class Collection(MutableMapping[str, Any]):
         wanted = self._axes_of(name) if axes is None else _checked_axes(name, axes)
 
         def make(path: str) -> None:
-            write(path, data, overwrite=True, **options)
+            with naming(name):
+                write(path, data, overwrite=True, **options)
             with files.open(path) as made:
                 self._files().require_fit(name, *made.shape, *wanted)
 

@@ -69,7 +69,9 @@ def from_matrix(matrix: Matrix, chunks: Any, sparse: bool | str, absent: Absent)
     try:
         chunks = da.core.normalize_chunks(chunks, matrix.shape, dtype=matrix.dtype)
     except (TypeError, ValueError, ArithmeticError) as error:
-        why = str(error).splitlines()[0]
+        why = "they are rows and columns, of one or more"
+        if not isinstance(error, ArithmeticError):
+            why = str(error).splitlines()[0]
         raise InvalidArgumentError(f"chunks={shown(chunks)}: {why}") from error
     if any(size < 0 for sizes in chunks for size in sizes):
         raise InvalidArgumentError("chunks have one row and one column or more; -1 is all of them")

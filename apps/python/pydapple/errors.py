@@ -5,6 +5,8 @@ from __future__ import annotations
 import errno
 import math
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 
@@ -109,6 +111,17 @@ class StaleError(Error, ValueError):
     """The file, or the index beside it, is no longer the one that it was."""
 
     code = "stale_index"
+
+
+@contextmanager
+def naming(what: str) -> Iterator[None]:
+    """Errors inside are about this: a part of what is written, into files that nobody sees."""
+    try:
+        yield
+    except Error as error:
+        if not isinstance(error, SystemRefusedError) and what not in error.detail:
+            error.file, error.detail = "", f"{what}: {error.detail}"
+        raise
 
 
 def shown(value: object) -> str:

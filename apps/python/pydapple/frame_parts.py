@@ -143,7 +143,7 @@ class FrameParts(SearchedFrame):
     def sample(self, rows: int = 5, *, seed: int | None = None) -> pd.DataFrame:
         """Random rows, each at most once, in their order, as `to_pandas` gives them."""
         if keys.whole(rows) < 0:
-            raise InvalidArgumentError(f"a sample has no row or more, not {rows}")
+            raise InvalidArgumentError(f"a sample has zero rows or more, not {rows}")
         count = min(keys.whole(rows), self.shape[0])
         picked = np.random.default_rng(seed).choice(self.shape[0], count, replace=False)
         return self.to_pandas(np.sort(picked))

@@ -101,8 +101,9 @@ class Gathered(NamedMatrix):
         Returns:
             `out`, or a new array: ``[m[row, col] for row, col in zip(rows, cols)]``.
         """
-        down = keys.positions(rows, self.shape[0], "row")
-        across = keys.positions(cols, self.shape[1], "column")
+        text = "; m.sel and m.take know names"
+        down = keys.positions(rows, self.shape[0], "row", text=text)
+        across = keys.positions(cols, self.shape[1], "column", text=text)
         if len(down) != len(across):
             raise InvalidArgumentError(
                 f"{len(down)} rows and {len(across)} columns make no cells, which have one of each"

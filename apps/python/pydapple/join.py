@@ -117,6 +117,8 @@ def append(
             )
         except Error as error:
             if given and error.file == file:  # which nobody has ever seen
-                error.file, error.detail = "", f"the rows to append: {error.detail}"
+                of_all = error.detail.startswith("has ")
+                what = "what is appended" if of_all else "the rows to append:"
+                error.file, error.detail = "", f"{what} {error.detail}"
             raise
     return WriteSummary(*made)

@@ -64,11 +64,13 @@ def _integer(key: Any) -> int | None:
 
 
 def positions(
-    key: Any, extent: int, axis: str, means: str = "one array of integers or Booleans"
-) -> Positions:
+    key: Any, extent: int, axis: str, means: str = "one array of integers or Booleans",
+    text: str = _TEXT,
+) -> Positions:  # fmt: skip
     """An array of integers or Booleans as positions from 0 to `extent` - 1.
 
-    `means` names what else may pick them, for messages. A missing Boolean picks nothing.
+    `means` names what else may pick them, for messages, `text` what str are for. A missing Boolean
+    picks nothing.
     """
     masked = np.ma.getmask(key) if isinstance(key, np.ma.MaskedArray) else np.False_
     try:
@@ -104,7 +106,7 @@ def positions(
             f"{axis}s are picked by {means}, not by {shown(key)}"
             if array.ndim == 0
             else f"an array of {array.dtype} picks no {axis}s; make it integers or Booleans"
-            f"{_TEXT if array.dtype.kind in 'UT' else ''}"
+            f"{text if array.dtype.kind in 'UT' else ''}"
         )
     if array.dtype.kind == "u" and array.size and int(array.max()) > np.iinfo(np.int64).max:
         raise OutOfRangeError(f"{axis} {array.max()} is outside the {extent} {axis}s")

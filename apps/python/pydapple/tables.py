@@ -164,8 +164,8 @@ def as_column(values: Any, label: str) -> StoredColumn:
 
 def _no_column(values: Any, dimensions: int, label: str) -> InvalidArgumentError:
     return InvalidArgumentError(
-        f"column {label!r} is {name_of(values)} of {dimensions} dimensions, and a column is a list "
-        "or an array of one"
+        f"column {label!r} has {dimensions} dimensions ({name_of(values)}), and a column is a list "
+        "or an array of one dimension"
     )
 
 
