@@ -21,6 +21,7 @@
 #include "lib/io/local/memory_limit.h"
 #include "lib/io/local/residency.h"
 #include "lib/object/make_object.h"
+#include "lib/object/row_access.h"
 #include "tests/check.h"
 #include "tests/support.h"
 
@@ -164,6 +165,48 @@ TEST_CASE("residency: a look at a cell reads single pages when nothing is to be 
   const auto few = pages_after_a_look(false, 1000);
   CHECK(few <= 40);
   CHECK(pages_after_a_look(true, 3000) > few);
+}
+
+TEST_CASE("residency: of rows at random of a data set no more is read than their pages") {
+  constexpr std::uint64_t kRows = 4096, kCols = 1024;  // 32 MiB, and 8 KiB a row
+  const test::TempDir dir(kStorage);
+  std::vector<double> cells(kRows * kCols);
+  std::iota(cells.begin(), cells.end(), 0.0);
+  auto writer = MatrixWriter::create(dir / "m.dbdf", kRows, kCols, ValueType::f64);
+  writer.put_region<double>({0, 0}, {cells.data(), kRows, kCols});
+  writer.finish();
+  dataset::append(dir / "set", Matrix::open(dir / "m.dbdf"));
+  const std::filesystem::path part = [&] {
+    for (const auto& file : std::filesystem::directory_iterator(dir / "set")) {
+      if (file.path().extension() == ".dbdf") return file.path();
+    }
+    return dir / "none";
+  }();
+  const Descriptor fd(::open(part.c_str(), O_RDONLY | O_CLOEXEC));
+  const std::size_t size = std::filesystem::file_size(part);
+  const auto pages = [&] {
+    void* const map = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, fd.get(), 0);
+    REQUIRE(map != MAP_FAILED);
+    std::vector<unsigned char> in_memory(size / 4096 + 1);
+    ::mincore(map, size, in_memory.data());
+    ::munmap(map, size);
+    return std::count_if(in_memory.begin(), in_memory.end(), [](unsigned char p) { return p & 1; });
+  };
+  ::fsync(fd.get());
+  ::posix_fadvise(fd.get(), 0, 0, POSIX_FADV_DONTNEED);
+  if (pages() > 600) return test::skip("this file system keeps pages in memory");
+  std::vector<std::uint64_t> wanted;
+  for (std::uint64_t i = 0; i < 24; ++i) wanted.push_back((i * 2654435761) % kRows);
+  const Matrix set = Matrix::open(dir / "set");
+  std::vector<double> rows(wanted.size() * kCols);
+  gather_rows<double>(set, wanted, rows);
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    REQUIRE(rows[i * kCols + 7] == static_cast<double>(wanted[i] * kCols + 7));
+  }
+  // A row is on three pages, and there are the headers of blocks; a megabyte would be 256.
+  CHECK(pages() < 1500);
+  // What a part has in its map takes no memory.
+  CHECK(detail::store_of(set)->row_access().bytes() < 100'000);
 }
 
 namespace {

@@ -9,7 +9,7 @@
 
 namespace dapple::detail {
 
-/// How many cells so many rows and columns have. Throws unsupported where 64 bits do not hold it.
+/// The number of cells of these rows and columns. Throws unsupported where 64 bits do not hold it.
 std::uint64_t counted_cells(const Store& store, std::uint64_t rows, std::uint64_t cols);
 
 /// How to read blocks for statistics: absent cells that count as NaN are left out, as zeros are.

@@ -31,14 +31,18 @@ std::shared_ptr<const OpenPart> open_part(const std::string& folder, const PartR
                                           const std::string& state, const OpenFile& open) {
   const std::string name = folder + part_name(record.id);
   std::shared_ptr<ByteSource> file;
-  try {
+  const auto try_to = [&](const auto& act) {
+    try {
+      act();
+    } catch (const Error& e) {
+      throw e.retold(e.file(), e.offset(), e.detail() + "; it is a part of the data set " + state);
+    }
+  };
+  try_to([&] {
     file = open(part_name(record.id));
     if (file == nullptr) throw_io(name, "open", ENOENT);
-    file->map_and_close();
     dbdf::presume_header(*file);
-  } catch (const Error& e) {
-    throw e.retold(e.file(), e.offset(), e.detail() + "; it is a part of the data set " + state);
-  }
+  });
   const auto fail = [&](std::uint64_t at, const std::string& what) {
     throw Error(Errc::corrupt, name, at,
                 what + " since it became a part of the data set " + state +
@@ -53,6 +57,8 @@ std::shared_ptr<const OpenPart> open_part(const std::string& folder, const PartR
   if (xxh3(file->bytes(trailer, dbdf::kLine)) != record.trailer_hash) {
     fail(trailer, "the index of the file was changed");
   }
+  // Only now: a first look at bytes of a map may make the system read megabytes around them.
+  try_to([&] { file->map_and_close(); });
   return std::make_shared<OpenPart>(OpenPart{record, std::move(file)});
 }
 
@@ -222,6 +228,15 @@ void PartFiles::will_need(std::span<const Range> ranges) const noexcept {
     for (std::uint64_t i = 0; i < of_parts.size(); ++i) ask(i);
   } catch (...) {  // no memory
   }
+}
+
+bool PartFiles::may_wait() const noexcept {
+  if (fetches()) return true;
+  const std::lock_guard lock(mutex_);
+  if (slots_.size() < tables_->head().parts)
+    return true;  // nobody knows of those that are not open
+  return std::any_of(slots_.begin(), slots_.end(),
+                     [](const auto& slot) { return slot.second.part->file->may_wait(); });
 }
 
 void PartFiles::expect_random(bool is) const noexcept {

@@ -58,7 +58,7 @@ class PartFiles final : public ByteSource {
   bool receive(std::span<const RangeRequest> wanted) const override;
   void take_copy(std::uint64_t offset, std::span<const std::byte> bytes) const override;
   void will_need(std::span<const Range> ranges) const noexcept override;
-  bool may_wait() const noexcept override { return true; }
+  bool may_wait() const noexcept override;
   bool is_in_use() const noexcept override { return true; }
   bool fetches() const noexcept override { return tables_->file().fetches(); }
   void expect_random(bool is) const noexcept override;

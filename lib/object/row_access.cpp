@@ -13,7 +13,7 @@ namespace {
 std::size_t size_of_rows(const IndexedRows& rows) {
   const BlockRows& block = rows.block;
   return sizeof rows + rows.directory.bytes() +
-         (block.held().is_mapped() ? 0 : block.held().size()) +
+         (block.held().is_in_file() ? 0 : block.held().size()) +
          (block.way() == BlockRows::Way::kept ? block.kept().bytes() : 0);
 }
 

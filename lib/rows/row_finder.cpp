@@ -44,13 +44,14 @@ void each_range(const RowPart& part, const F& f) {
 
 RowFinder::Hold::Hold(RowFinder& finder) noexcept
     : finder_(finder),
-      waits_(!finder.store_.file().is_mapped() || finder.store_.file().may_wait()) {
-  if (waits_) finder.store_.file().expect_random(true);
+      waits_(finder.store_.blocks().may_wait() ||
+             (finder.store_.blocks().local() != nullptr && !finder.store_.blocks().is_mapped())) {
+  if (waits_) finder.store_.blocks().expect_random(true);
 }
 
 RowFinder::Hold::~Hold() {
   finder_.reader_.reset();
-  if (waits_) finder_.store_.file().expect_random(false);
+  if (waits_) finder_.store_.blocks().expect_random(false);
 }
 
 RowFinder::RowFinder(const Store& store, Range cols, Absent absent)
@@ -262,13 +263,12 @@ void RowFinder::locate(RowPart& part) const {
 /// Starts reading from storage what was found and is not in memory, so that many reads are under
 /// way at once. A page fault for each would wait for one after the other.
 void RowFinder::ask_for_parts() {
-  const ByteSource& file = store_.file();
-  // Blocks of objects that were put together, and of the parts of a data set, are in other files.
-  if (store_.driver().will_need != nullptr || &store_.blocks() != &file) return;
-  if (!file.may_wait()) return;
+  const ByteSource& file = store_.blocks();
+  // Blocks of objects that were put together are in files of their own.
+  if (store_.driver().will_need != nullptr || !file.may_wait()) return;
   ranges_.clear();
   for (const RowPart& part : parts_) {
-    if (part.at == nullptr || !part.block->block.held().is_mapped()) continue;
+    if (part.at == nullptr || !part.block->block.held().is_in_file()) continue;
     each_range(part, [&](const std::byte* at, std::size_t bytes) {
       const auto offset = static_cast<std::uint64_t>(at - part.block->data);
       ranges_.push_back({part.block->payload_at + offset, part.block->payload_at + offset + bytes});
