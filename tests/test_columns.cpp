@@ -361,4 +361,8 @@ TEST_CASE("columns: a meaning that the type cannot have is refused when the file
   CHECK(refusal(column) == "column 'u' is a text and cannot be stored as f32");
   column.meaning = {.kind = MeaningKind::timestamp};
   CHECK(refusal(column) == "column 'u' is a timestamp and cannot be stored as f32");
+  column.value_type = ValueType::i64;
+  column.meaning.unit = static_cast<TimeUnit>(5);
+  CHECK(refusal(column) ==
+        "column 'u': there is no unit of ticks 5; they are 0, days, to 4, nanoseconds");
 }

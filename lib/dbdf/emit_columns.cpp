@@ -25,7 +25,7 @@ bool has_mark(const Column& column) noexcept {
 }  // namespace
 
 bool fits(const Column& column) noexcept {
-  if (!has_mark(column)) return false;
+  if (!has_mark(column) || column.meaning.unit > TimeUnit::nanosecond) return false;
   switch (column.meaning.kind) {
     case MeaningKind::number:
       return true;
@@ -51,6 +51,12 @@ void require_fit(const Column& column, const std::string& file) {
                     ", and its mark of missing cells has bits beyond the lowest " +
                     std::to_string(8 * size_of(column.value_type)) +
                     ": no cell can be equal to it");
+  }
+  if (meaning.unit > TimeUnit::nanosecond) {
+    throw Error(Errc::invalid_argument, file, std::nullopt,
+                "column " + shown(column.label) + ": there is no unit of ticks " +
+                    std::to_string(static_cast<unsigned>(meaning.unit)) +
+                    "; they are 0, days, to 4, nanoseconds");
   }
   const std::string what =
       "column " + shown(column.label) + " is a " + std::string(name(meaning.kind));
