@@ -226,6 +226,7 @@ TEST_CASE("put_region: rows that were read are put") {
   const auto right = from.read_csr<double>({{0, kRows}, {9, kCols}});
   w.put_region({0, 0}, CsrRef<double>::of(left, 9));
   w.put_region({0, 9}, CsrRef<double, std::uint64_t>::of(right, kCols - 9), 2);
+  w.put_region({0, 0}, CsrRef<double>::of({}, 9));  // no rows
   w.finish();
   CHECK(all_of(Matrix::open(dir / "copy.dbdf")) == cells);
 }

@@ -250,7 +250,8 @@ void put_band(BlockWriter& to, const Range& band, const Cuts& cuts, std::uint64_
 
 /// Throws invalid_argument unless the arrays have the lengths that go together.
 void require_lengths(const CsrArrays& arrays) {
-  const bool enough = arrays.row_ptr_size > 0 && arrays.row_ptr_size - 1 == arrays.rows;
+  const bool none = arrays.rows == 0 && arrays.row_ptr_size == 0;  // a Csr that is still empty
+  const bool enough = none || (arrays.row_ptr_size > 0 && arrays.row_ptr_size - 1 == arrays.rows);
   if (!enough || arrays.col_idx_size != arrays.values_size) {
     fail(detail::counted(arrays.rows, "row") + (arrays.rows == 1 ? " needs" : " need") +
          " one row pointer more, and as many columns as values, but there are " +
