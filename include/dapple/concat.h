@@ -29,8 +29,8 @@ struct ConcatOptions {
 
 /// A virtual object that concatenates `parts` along `axis`. Nothing is copied or read: the result
 /// shares the maps of the parts and keeps them open. Its blocks are theirs at new positions: they
-/// are read and decoded as usual, but `Block::payload` is empty and views of stored values throw
-/// type_mismatch.
+/// are read and decoded as usual, but `Block::payload` is empty, views of stored values throw
+/// type_mismatch, and nothing tells where in which file they are.
 ///
 /// Where value types differ, the result has the narrowest that holds both. If there is none, it is
 /// i64 for integers and f64 with floats; reading a value that it does not hold throws type_mismatch
@@ -42,10 +42,14 @@ struct ConcatOptions {
 /// cell is missing or NaN, and CSV that is a line of labels alone, join columns of any kind. All
 /// parts must be matrices, or all frames.
 ///
-/// Throws invalid_argument for no parts, for shapes, labels or meanings that differ, and for a mix
-/// of matrices and frames; unsupported for text columns. O(blocks + words of the dictionaries);
-/// O(rows) for columns of integers whose missing cells are marked differently, and for those that
-/// may be all missing.
+/// Names along the axis follow each other, "" for those of a part that has none; across it, all
+/// parts that have names have the same. Attributes are those of the first part, and `note` tells of
+/// others.
+///
+/// Throws invalid_argument for no parts, for shapes, labels, names or meanings that differ, and for
+/// a mix of matrices and frames; unsupported for text columns. O(blocks + words of the
+/// dictionaries); O(rows) for columns of integers whose missing cells are marked differently, and
+/// for those that may be all missing.
 std::variant<Matrix, Frame> concat(std::span<const std::variant<Matrix, Frame>> parts, Axis axis,
                                    const ConcatOptions& options = {});
 

@@ -84,13 +84,14 @@ void convert(const std::variant<Matrix, Frame>& in, const Selection& part,
 /// all; readers keep the one they opened. Old blocks are not decoded: their bytes are shared where
 /// the file system can (reflink), otherwise copied within the kernel. Columns are combined as in
 /// `concat`; if that changes what the old numbers mean (a float joins integers that f64 cannot
-/// hold), the whole file is rewritten. Words that cannot be put into the order of the file's throw
-/// invalid_argument. `options.to` and `options.value_type` are not used; tiles have the file's
-/// shape unless `write.tile` is set, or the file is a single row of tiles that are lower than those
-/// of a fresh file of all rows, which all then get. The last tiles of a regular tiling are encoded
-/// again if they are lower than the others, so that it stays one. Of several processes or threads
-/// that append to one file, each waits for those before it. Throws what `concat` and `convert`
-/// throw, and stale_index when another writer changes the file meanwhile.
+/// hold), the whole file is rewritten. Where the file's words or those of `rows` are ordered, and
+/// cannot become one order, it throws invalid_argument. `options.to` and `options.value_type` are
+/// not used; tiles have the file's shape unless `write.tile` is set, or the file is a single row of
+/// tiles that are lower than those of a fresh file of all rows, which all then get. The last tiles
+/// of a regular tiling are encoded again if they are lower than the others, so that it stays one.
+/// Of several processes or threads that append to one file, each waits for those before it. Throws
+/// what `concat` and `convert` throw, and stale_index when another writer changes the file
+/// meanwhile.
 WriteSummary append(const std::filesystem::path& file, const std::variant<Matrix, Frame>& rows,
                     const ConvertOptions& options = {});
 

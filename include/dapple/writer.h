@@ -49,10 +49,11 @@ struct WriteOptions {
   bool sync = true;        // fsync before publishing; false is for throw-away files
   bool off_grid = false;   // `put` takes blocks of any place and size, not only tiles
   /// The user's attributes, a JSON object in UTF-8: at most a mebibyte, and 64 objects and arrays
-  /// in each other. Empty: those of what is copied, if anything is; "{}": none. Not with `plain`.
+  /// in each other. Empty: those of what is copied, if anything is; "{}": none. `plain` leaves them
+  /// out.
   std::string attributes{};
   /// The names of rows, and of the columns of a matrix; a frame's columns have labels. Null: those
-  /// of what is copied, if anything is; of size 0: none. Not with `plain`.
+  /// of what is copied, if anything is; of size 0: none. `plain` leaves them out.
   std::shared_ptr<const Names> row_names{}, col_names{};
 };
 
@@ -83,7 +84,8 @@ struct CsrRef {
   static_assert(std::is_unsigned_v<Ptr> && (sizeof(Ptr) == 4 || sizeof(Ptr) == 8));
   std::uint64_t rows = 0;
   std::uint64_t cols = 0;
-  std::span<const Ptr> row_ptr;  // rows + 1 positions, which count from the first one
+  /// rows + 1 positions, which count from the first one; or nothing, of no rows.
+  std::span<const Ptr> row_ptr;
   std::span<const Col> col_idx;
   std::span<const T> values;
 
