@@ -242,10 +242,11 @@ int32_t dapple_get_word(const dapple_object* object, uint64_t col, uint64_t i, c
                         size_t* size, dapple_error* error);
 
 /// Makes `*stream` a stream of record batches of at most 65,536 rows: rows [row_begin, row_end) of
-/// these columns of a frame, in this order; NULL: all of them. Words, times, truth values and
-/// missing cells become those of Arrow. All is copied. The consumer releases the stream, which
-/// lives on when the object is closed. O(columns + words of categories). Errors: out_of_range,
-/// type_mismatch for a matrix; the stream's own are EIO and ENOMEM, with a message.
+/// these columns of a frame, in this order; NULL: all of them, and those between them that the
+/// file's format can only show as text. Words, times, truth values and missing cells become those
+/// of Arrow. All is copied. The consumer releases the stream, which lives on when the object is
+/// closed. O(columns + words of categories). Errors: out_of_range, type_mismatch for a matrix; the
+/// stream's own are EIO and ENOMEM, with a message.
 int32_t dapple_arrow_stream(const dapple_object* object, const uint64_t* cols, size_t n_cols,
                             uint64_t row_begin, uint64_t row_end, struct ArrowArrayStream* stream,
                             dapple_error* error);

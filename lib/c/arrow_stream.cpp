@@ -197,6 +197,17 @@ void require_rows(const Frame& frame, const ArrowOptions& options) {
   for (const std::uint64_t row : *options.positions) require(row < frame.rows(), row);
 }
 
+/// Where a column of the frame is among those that are streamed (`ArrowOptions::columns`). Throws
+/// out_of_range.
+std::size_t place_of(const Frame& frame, std::uint64_t col) {
+  frame.column_type(col);
+  const auto texts = frame.text_columns();
+  const auto before = std::count_if(texts.begin(), texts.end(), [&](const TextColumn& text) {
+    return text.readable && text.before <= col;
+  });
+  return static_cast<std::size_t>(col) + static_cast<std::size_t>(before);
+}
+
 }  // namespace
 
 extern "C" int32_t dapple_arrow_stream(const dapple_object* object, const uint64_t* cols,
@@ -206,7 +217,12 @@ extern "C" int32_t dapple_arrow_stream(const dapple_object* object, const uint64
     const Frame& frame = frame_of(checked(object));
     ArrowOptions options;
     options.rows = range(row_begin, row_end, "rows");
-    if (cols != nullptr) options.columns.emplace(cols, cols + n_cols);
+    if (cols != nullptr) {
+      options.columns.emplace();
+      for (std::size_t k = 0; k < n_cols; ++k) {
+        options.columns->push_back(place_of(frame, cols[k]));
+      }
+    }
     arrow_stream(frame, std::move(options), needed(stream, "stream"));
   });
 }

@@ -89,6 +89,26 @@ TEST_CASE("c: columns of a frame have labels, types, meanings and words") {
   CHECK(dapple_get_column(object, 3, &column, &error) == DAPPLE_OUT_OF_RANGE);
 }
 
+TEST_CASE("c: columns of a stream have the numbers that they have elsewhere") {
+  Object object;  // its first column can only be shown as text, and counts nowhere
+  open_path(golden("idv") / "optional-columns-schema.idv", object);
+  for (std::uint64_t col = 0; col < 4; ++col) {
+    ArrowArrayStream stream;
+    REQUIRE(dapple_arrow_stream(object, &col, 1, 0, 0, &stream, nullptr) == 0);
+    ArrowSchema schema;
+    REQUIRE(stream.get_schema(&stream, &schema) == 0);
+    const char* label;
+    std::size_t size;
+    REQUIRE(dapple_get_text(object, DAPPLE_LABEL, col, &label, &size, nullptr) == 0);
+    CHECK(std::string(schema.children[0]->name) == label);
+    schema.release(&schema);
+    stream.release(&stream);
+  }
+  const std::uint64_t beyond = 4;
+  ArrowArrayStream none;
+  CHECK(dapple_arrow_stream(object, &beyond, 1, 0, 0, &none, nullptr) == DAPPLE_OUT_OF_RANGE);
+}
+
 TEST_CASE("c: a frame is an Arrow stream, which outlives it") {
   const TempDir dir;
   ArrowArrayStream stream;
