@@ -124,7 +124,7 @@ def polars_series():
         (zarr_group, "write one of them"),
         (BrokenStream, "the source is gone"),
         (lambda: np.zeros((2, 2), [("a", "f8")]), "2 dimensions, not 1"),
-        (lambda: {"a": "text"}, "'a' is this str"),
+        (lambda: {"a": "text"}, r"'a' has 0 dimensions \(this str\)"),
         (lambda: [np.ma.masked_equal([1, 2], 2)], "masked cells"),
         (lambda: [[2**63 + 1, -1]], "9223372036854775809 in a list is not exact"),
         (annotated, "write_anndata"),
