@@ -294,7 +294,8 @@ def index(
         written, where the file has all that is wanted of an index itself.
 
     Raises:
-        UnsupportedError: `columns` of a frame, of text, or of a compressed file.
+        UnsupportedError: `columns` of a frame, of text, or of a compressed file; without `columns`,
+            a format that needs no index, such as .npy.
         StaleError: the file changes meanwhile.
         LookupError: cells that a copy would need are absent.
     """
