@@ -12,8 +12,9 @@
 // them, up to 1024 at a time, and these groups are merged (Chan's formula): however far n cells are
 // from zero, the relative error of `squared_distances` and of the variance is below 2^-36 + n *
 // 2^-65, and mostly around 2^-50. Floats in other tiles, in narrower types or read by other threads
-// may differ within that bound. (Distances below 2^-537 have squares that f64 rounds to 0.) A sum
-// of which a part is beyond f64 is infinite, and NaN where two parts are, of opposite signs.
+// may differ within that bound. (Distances below 2^-537 have squares that f64 rounds to 0.) The
+// error of `sum` is below 2^-32 of the sum of the magnitudes. A sum of which a part is beyond f64
+// is infinite, and NaN where two parts are, of opposite signs.
 #pragma once
 
 #include <cstdint>
