@@ -98,6 +98,7 @@ std::unique_ptr<IndexedRows> RowAccess::load(std::uint64_t number, const Entry& 
   const BlockRows& block = rows->block;
   rows->data = block.data();
   rows->row_step = block.row_step();
+  rows->rows = entry.rows;
   rows->cols = entry.cols;
   rows->value_type = entry.value_type;
   rows->way = block.way();

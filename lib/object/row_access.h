@@ -80,7 +80,7 @@ struct alignas(64) IndexedRows {
   /// `RowDirectory::positions` of CSR entries, in place or encoded.
   const std::uint32_t* positions = nullptr;
   std::size_t row_step = 0;  // of dense values in place
-  std::uint32_t cols = 0;
+  std::uint32_t rows = 0, cols = 0;
   ValueType value_type = ValueType::u8;
   BlockRows::Way way = BlockRows::Way::empty;
   bool stored_directory = false;  // the directory is made of counts in the file

@@ -207,9 +207,8 @@ void RowFinder::put_in_order() {
 /// Where the row is in its block.
 void RowFinder::locate(RowPart& part) const {
   const IndexedRows& rows = *part.block;
-  const Entry& entry = rows.block.entry();
-  if (part.row >= entry.rows || part.col_end > entry.cols) {
-    store_.file().fail_changed("block " + text(entry.pos));
+  if (part.row >= rows.rows || part.col_end > rows.cols) {
+    store_.file().fail_changed("block " + text(rows.block.entry().pos));
   }
   const std::size_t size = size_of(rows.value_type);
   switch (rows.way) {
@@ -233,6 +232,7 @@ void RowFinder::locate(RowPart& part) const {
     part.before = rows.positions[part.row];
     part.stored = rows.positions[part.row + 1] - part.before;
   } else {
+    const Entry& entry = rows.block.entry();
     RowCursor start = rows.directory.cursor(part.row);
     rows.block.skip(part.row, start);
     RowCursor end = start;
