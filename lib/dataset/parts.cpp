@@ -230,13 +230,13 @@ void PartFiles::will_need(std::span<const Range> ranges) const noexcept {
   }
 }
 
+/// Nothing is known of parts that are not open. Where some are, they speak for the others.
 bool PartFiles::may_wait() const noexcept {
   if (fetches()) return true;
   const std::lock_guard lock(mutex_);
-  if (slots_.size() < tables_->head().parts)
-    return true;  // nobody knows of those that are not open
-  return std::any_of(slots_.begin(), slots_.end(),
-                     [](const auto& slot) { return slot.second.part->file->may_wait(); });
+  return slots_.empty() || std::any_of(slots_.begin(), slots_.end(), [](const auto& slot) {
+           return slot.second.part->file->may_wait();
+         });
 }
 
 void PartFiles::expect_random(bool is) const noexcept {
