@@ -271,6 +271,28 @@ TEST_CASE("row directory: a forged one leads to an error, and verify finds it") 
   const auto path = dir.write("forged.dbdf", forged);
   CHECK(!opened_store(path)->row_access().load(0)->stored_directory);
   check_random_rows(Matrix::open(path), rng);
+  const Region all{{0, intact.rows()}, {0, intact.cols()}};
+  CHECK(Matrix::open(path).read_csr<std::uint16_t>(all).values ==
+        intact.read_csr<std::uint16_t>(all).values);
+}
+
+TEST_CASE("row directory: rows in order that are not where a forged one has them are an error") {
+  Rng rng(48);
+  const TempDir dir;
+  constexpr std::uint64_t kRows = 4000;  // some bands
+  write_row_blocks(dir / "m.dbdf", rng, {kRows, 300, {kRows, 300}, 30, 0});
+  const detail::dbdf::Hint hint = directory_of(dir / "m.dbdf");
+  const std::uint64_t block_hash = opened_store(dir / "m.dbdf")->confirmed_entry(0).hash;
+  auto bytes = test::read_bytes(dir / "m.dbdf");
+  const auto counts = std::span(bytes).subspan(hint.offset + 64 + 24, kRows);
+  std::reverse(counts.begin(), counts.end());
+  sign_directory(bytes, hint, block_hash);
+  const Matrix m = Matrix::open(dir.write("forged.dbdf", bytes));
+  const Region all{{0, kRows}, {0, 300}};
+  for (const unsigned threads : {1, 2}) {
+    const auto error = error_of([&] { m.read_csr<std::uint16_t>(all, {.threads = threads}); });
+    CHECK(test::required_error(error).code() == Errc::corrupt);
+  }
 }
 
 TEST_CASE("row directory: appending keeps the counts of the blocks that stay") {

@@ -198,6 +198,7 @@ void RowStream::find_counts(Active& a) const {
   const auto number = store_.index().find(entry.pos);
   const RowCountsTable* const known = number ? store_.row_counts() : nullptr;
   if (known != nullptr) a.counts = known->find(*number, entry);
+  if (a.counts && a.counts->sum(0, a.counts->size()) != entry.stored) a.counts.reset();
 }
 
 /// Sets `next` to a row of the block.
