@@ -287,9 +287,15 @@ TEST_CASE("row directory: rows in order that are not where a forged one has them
   const auto counts = std::span(bytes).subspan(hint.offset + 64 + 24, kRows);
   std::reverse(counts.begin(), counts.end());
   sign_directory(bytes, hint, block_hash);
-  const Matrix m = Matrix::open(dir.write("forged.dbdf", bytes));
+  const auto path = dir.write("forged.dbdf", bytes);
+  const Matrix m = Matrix::open(path), intact = Matrix::open(dir / "m.dbdf");
   const Region all{{0, kRows}, {0, 300}};
   for (const unsigned threads : {1, 2}) {
+    if (opened_store(path)->blocks().fetches()) {  // blocks in memory are walked over
+      CHECK(m.read_csr<std::uint16_t>(all, {.threads = threads}).values ==
+            intact.read_csr<std::uint16_t>(all).values);
+      continue;
+    }
     const auto error = error_of([&] { m.read_csr<std::uint16_t>(all, {.threads = threads}); });
     CHECK(test::required_error(error).code() == Errc::corrupt);
   }
