@@ -10,6 +10,7 @@
 #include "lib/io/hash.h"
 #include "lib/io/local/local_file.h"
 #include "lib/object/row_access.h"
+#include "lib/rows/row_stream.h"
 #include "tests/check.h"
 #include "tests/support.h"
 
@@ -299,6 +300,49 @@ TEST_CASE("row directory: rows in order that are not where a forged one has them
     const auto error = error_of([&] { m.read_csr<std::uint16_t>(all, {.threads = threads}); });
     CHECK(test::required_error(error).code() == Errc::corrupt);
   }
+}
+
+TEST_CASE("row directory: a forged one that has rows end above where they begin is an error") {
+  const TempDir dir;
+  constexpr std::uint32_t kRows = 16384, kEach = 3;  // three bands of 5461 rows, counted by two
+  std::vector<Triplet<std::uint8_t>> entries;
+  for (std::uint32_t row = 0; row < kRows; ++row) {
+    for (std::uint32_t k = 0; k < kEach; ++k) {
+      entries.push_back({row, 7 * k + row % 5, std::uint8_t{1}});
+    }
+  }
+  WriteOptions options;
+  options.tile = TileShape{kRows, 100};
+  options.kind = KindChoice::csr;
+  auto writer = MatrixWriter::create(dir / "m.dbdf", kRows, 100, ValueType::u8, options);
+  writer.put<std::uint8_t>({0, 0}, {kRows, 100}, entries);
+  writer.finish();
+  const auto store = opened_store(dir / "m.dbdf");
+  REQUIRE(store->row_counts()->find(0, store->confirmed_entry(0))->shift == 1);
+  const detail::dbdf::Hint hint = directory_of(dir / "m.dbdf");
+  const std::uint64_t block_hash = store->confirmed_entry(0).hash;
+  auto bytes = test::read_bytes(dir / "m.dbdf");
+  // The sum stays. The first band ends in the middle of what the first wrong count is of.
+  const auto counts = std::span(bytes).subspan(hint.offset + 64 + 24, kRows / 2);
+  for (std::size_t i = 2730; i < 5461; ++i) counts[i] = std::byte{0};
+  for (std::size_t i = 5461; i < 8192; ++i) counts[i] = std::byte{4 * kEach};
+  sign_directory(bytes, hint, block_hash);
+  const auto path = dir.write("forged.dbdf", bytes);
+  const auto forged = opened_store(path);
+  if (forged->blocks().fetches()) return;  // blocks in memory are walked over
+  const Matrix m = Matrix::open(path);
+  const Region all{{0, kRows}, {0, 100}};
+  const auto whole = error_of([&] { m.read_csr<std::uint8_t>(all); });
+  CHECK(test::required_error(whole).code() == Errc::corrupt);
+  // Before any memory is taken for what would be 2^64 - 3 entries.
+  detail::RowStream stream(*forged, all, ValueType::u8, Absent::error);
+  detail::RowBand band;
+  REQUIRE(stream.next(band));
+  CHECK(test::required_error(error_of([&] { stream.next(band); })).code() == Errc::corrupt);
+  Csr<std::uint8_t> columns;
+  const std::vector<std::uint64_t> few{7, 9};
+  const auto error = error_of([&] { gather_columns(m, few, columns); });
+  CHECK(test::required_error(error).code() == Errc::corrupt);
 }
 
 TEST_CASE("row directory: appending keeps the counts of the blocks that stay") {

@@ -217,6 +217,8 @@ void RowStream::move_next(Active& a, std::uint64_t row) const {
     a.next = a.counted_next;
   }
   block.skip(row, a.next);
+  // Whole counts may end above the cursor, which can be in the middle of one.
+  if (a.next.entries < a.cursor.entries) fail_row_counts(store_, entry);
 }
 
 bool RowStream::next(RowBand& band) {
