@@ -66,6 +66,18 @@ class Mapped {
   void* map_ = nullptr;
 };
 
+/// Of 4 KiB, of a file.
+std::ptrdiff_t pages_in_memory(const std::filesystem::path& path) {
+  const Descriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  const std::size_t size = std::filesystem::file_size(path);
+  void* const map = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, fd.get(), 0);
+  REQUIRE(map != MAP_FAILED);
+  std::vector<unsigned char> in_memory(size / 4096 + 1);
+  ::mincore(map, size, in_memory.data());
+  ::munmap(map, size);
+  return std::count_if(in_memory.begin(), in_memory.end(), [](unsigned char p) { return p & 1; });
+}
+
 constexpr std::size_t kLookedAt = 256 << 10, kSize = 3 * kLookedAt + 100;
 
 }  // namespace
@@ -153,14 +165,7 @@ TEST_CASE("residency: a look at a cell reads single pages when nothing is to be 
   const auto pages_after_a_look = [&](bool read_ahead, std::uint64_t row) {
     const auto m = Matrix::open(path, {.read_ahead = read_ahead});
     CHECK(m.read<double>({{row, row + 1}, {5, 6}}) == std::vector<double>{0});
-    const Descriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-    const std::size_t size = header + kColdSide * kColdSide * 8;
-    void* const map = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, fd.get(), 0);
-    REQUIRE(map != MAP_FAILED);
-    std::vector<unsigned char> in_memory(size / 4096 + 1);
-    ::mincore(map, size, in_memory.data());
-    ::munmap(map, size);
-    return std::count_if(in_memory.begin(), in_memory.end(), [](unsigned char p) { return p & 1; });
+    return pages_in_memory(path);
   };
   const auto few = pages_after_a_look(false, 1000);
   CHECK(few <= 40);
@@ -183,18 +188,9 @@ TEST_CASE("residency: of rows at random of a data set no more is read than their
     return dir / "none";
   }();
   const Descriptor fd(::open(part.c_str(), O_RDONLY | O_CLOEXEC));
-  const std::size_t size = std::filesystem::file_size(part);
-  const auto pages = [&] {
-    void* const map = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, fd.get(), 0);
-    REQUIRE(map != MAP_FAILED);
-    std::vector<unsigned char> in_memory(size / 4096 + 1);
-    ::mincore(map, size, in_memory.data());
-    ::munmap(map, size);
-    return std::count_if(in_memory.begin(), in_memory.end(), [](unsigned char p) { return p & 1; });
-  };
   ::fsync(fd.get());
   ::posix_fadvise(fd.get(), 0, 0, POSIX_FADV_DONTNEED);
-  if (pages() > 600) return test::skip("this file system keeps pages in memory");
+  if (pages_in_memory(part) > 600) return test::skip("this file system keeps pages in memory");
   std::vector<std::uint64_t> wanted;
   for (std::uint64_t i = 0; i < 24; ++i) wanted.push_back((i * 2654435761) % kRows);
   const Matrix set = Matrix::open(dir / "set");
@@ -204,7 +200,7 @@ TEST_CASE("residency: of rows at random of a data set no more is read than their
     REQUIRE(rows[i * kCols + 7] == static_cast<double>(wanted[i] * kCols + 7));
   }
   // A row is on three pages, and there are the headers of blocks; a megabyte would be 256.
-  CHECK(pages() < 1500);
+  CHECK(pages_in_memory(part) < 1500);
   // What a part has in its map takes no memory.
   CHECK(detail::store_of(set)->row_access().bytes() < 100'000);
 }

@@ -309,8 +309,8 @@ TEST_CASE("csv meanings: times of far years are read as they are written") {
   CHECK(meaning(1).kind == MeaningKind::text);  // no unit holds both
   CHECK(meaning(2).kind == MeaningKind::text);
   CHECK(meaning(4).kind == MeaningKind::text);
-  convert(open(dir / "in.csv"), {},
-          dir / "out.csv");  // what looks like a time comes back as it was
+  // What looks like a time comes back as it was.
+  convert(open(dir / "in.csv"), {}, dir / "out.csv");
   const Frame again = open_frame(dir / "out.csv");
   for (std::uint64_t c = 0; c < frame.cols(); ++c) {
     CHECK(again.column_info(c).meaning.kind == meaning(c).kind);
