@@ -1,4 +1,5 @@
 #include <limits>
+#include <memory>
 #include <optional>
 #include <string_view>
 
@@ -62,4 +63,50 @@ TEST_CASE("words: of a column that has none, or outside, there are none") {
         }) == "type_mismatch: column 'age' holds no words: it is a number column");
   CHECK(told([&] { f.read_words(0, {0, 6}); }).starts_with("out_of_range: "));
   CHECK(told([&] { f.read_valid(3, {0, 1}); }).starts_with("out_of_range: "));
+}
+
+namespace {
+
+/// Two words, of which one gets `more` characters at each look after the first `looks`.
+class Growing final : public Dictionary {
+ public:
+  Growing(int looks, int more) : looks_(looks), more_(more) {}
+  std::uint64_t size() const noexcept override { return 2; }
+  std::string_view operator[](std::uint64_t i) const override {
+    if (i == 1 && looks_-- <= 0) length_ += more_;
+    return std::string_view(kText).substr(0, static_cast<std::size_t>(i == 0 ? 3 : length_));
+  }
+
+ private:
+  static constexpr const char* kText = "words that are not what they were before";
+  mutable int looks_, length_ = 20;
+  int more_;
+};
+
+}  // namespace
+
+TEST_CASE("words: that change while they are written are an error") {
+  const TempDir dir;
+  int refused = 0;
+  for (const int looks : {0, 1, 2, 3, 4, 5}) {
+    for (const int more : {-3, 3}) {
+      Column city{"city", ValueType::u8, {.kind = MeaningKind::category}};
+      city.meaning.words = std::make_shared<Growing>(looks, more);
+      const auto error = test::error_of([&] {
+        const std::uint8_t codes[] = {1, 2};
+        auto w = FrameWriter::create(dir / "g.dbdf", 2, {city}, {.overwrite = true});
+        w.put_region<std::uint8_t>({0, 0}, {codes, 2, 1});
+        w.finish();
+      });
+      refused += error ? 1 : 0;
+      if (error) {
+        CHECK(test::told(*error) ==
+              "io: the words of a dictionary changed while they were written");
+      } else {
+        const Frame f = Frame::open(dir / "g.dbdf");
+        CHECK(f.read_words(0, {0, 1}) == Cells{"wor"});
+      }
+    }
+  }
+  CHECK(refused >= 2);
 }

@@ -78,42 +78,54 @@ void pad(std::vector<std::byte>& out) { out.resize(round_up(out.size(), 8)); }
 
 /// Replaces what `out` has from `begin` on, the offsets and then the words, with the same packed,
 /// and flags the record. False, and nothing has changed, where that is no smaller.
-bool pack_last(std::vector<std::byte>& out, std::uint64_t begin, std::uint64_t words,
-               std::byte* record) {
-  const std::span<const std::byte> all(out);
-  const std::vector<std::byte> frame =
-      pack_words(all.subspan(begin, words - begin), all.subspan(words));
+bool pack_last(std::vector<std::byte>& out, std::uint64_t begin, std::span<const std::byte> offsets,
+               std::span<const std::byte> words, std::byte* record) {
+  const std::vector<std::byte> frame = pack_words(offsets, words);
   if (frame.empty()) return false;
   record[column_at::flags] |= std::byte{kPackedWords};
   out.resize(begin);
   append_le(out, static_cast<std::uint64_t>(frame.size()));
   out.insert(out.end(), frame.begin(), frame.end());
+  pad(out);
   return true;
 }
 
-/// Appends the offsets and bytes of the words, and completes the column's record. True if they are
-/// packed.
-bool append_words(const Dictionary& words, WordsAs as, std::vector<std::byte>& out,
-                  std::uint64_t record) {
-  const std::uint64_t begin = out.size(), n = words.size();
+[[noreturn]] void fail_changed() {
+  throw Error(Errc::io, "the words of a dictionary changed while they were written");
+}
+
+std::uint64_t offset_bytes(std::uint64_t words) noexcept { return 8 * (words + 1); }
+
+std::uint64_t word_bytes(const Dictionary& words) {
+  std::uint64_t total = 0;
+  for (std::uint64_t i = 0; i < words.size(); ++i) total += words[i].size();
+  return total;
+}
+
+/// Appends the offsets and the `total` bytes of the words, and completes the column's record. True
+/// if they are packed.
+bool append_words(const Dictionary& words, std::uint64_t total, WordsAs as,
+                  std::vector<std::byte>& out, std::uint64_t record) {
+  const std::uint64_t begin = out.size(), n = words.size(), head = offset_bytes(n);
+  out.resize(round_up(begin + head + total, 8));
+  const std::span<std::byte> offsets = std::span(out).subspan(begin, head);
+  const std::span<std::byte> bytes = std::span(out).subspan(begin + head, total);
   std::uint64_t end = 0;
-  append_le(out, end);
+  store_le(offsets.data(), end);
   for (std::uint64_t i = 0; i < n; ++i) {
-    end += words[i].size();
-    append_le(out, end);
+    const std::string_view word = words[i];
+    if (word.size() > total - end) fail_changed();
+    std::copy_n(std::as_bytes(std::span(word)).data(), word.size(), bytes.data() + end);
+    end += word.size();
+    store_le(offsets.data() + 8 * (i + 1), end);
   }
-  const std::uint64_t bytes = out.size();
-  for (std::uint64_t i = 0; i < n; ++i) append(out, words[i]);
-  const std::span<const std::byte> all(out);
-  const std::uint64_t hash = dictionary_hash(all.subspan(begin, bytes - begin), all.subspan(bytes));
+  if (end != total) fail_changed();
   std::byte* const p = out.data() + record;
   store_le(p + column_at::words, n);
   store_le(p + column_at::offsets, begin);
-  store_le(p + column_at::word_bytes, end);
-  store_le(p + column_at::hash, hash);
-  const bool packed = as == WordsAs::packed && pack_last(out, begin, bytes, p);
-  pad(out);
-  return packed;
+  store_le(p + column_at::word_bytes, total);
+  store_le(p + column_at::hash, dictionary_hash(offsets, bytes));
+  return as == WordsAs::packed && pack_last(out, begin, offsets, bytes, p);
 }
 
 /// Collects records, then the bytes that they point to.
@@ -147,14 +159,32 @@ class Emitter {
     for (std::size_t k = 0; k < records_.size(); ++k) put(records_[k], k, out);
     pad(out);
     const std::uint64_t table = out.size();
+    append_dictionaries(as, out);
+    store_le(out.data() + table_at::table, table);
+    store_le(out.data() + table_at::hash, table_hash(std::span(out).first(table)));
+    return out;
+  }
+
+ private:
+  /// Appends each dictionary once, in memory taken at once: words may be most of a file.
+  void append_dictionaries(WordsAs as, std::vector<std::byte>& out) const {
+    std::map<const Dictionary*, std::uint64_t> bytes;    // of its words
     std::map<const Dictionary*, std::uint64_t> written;  // record of the first that has it
+    std::uint64_t room = out.size();
+    for (const Record& record : records_) {
+      const Dictionary* const words = record.words;
+      if (words == nullptr || bytes.contains(words)) continue;
+      const std::uint64_t n = bytes[words] = word_bytes(*words);
+      room += round_up(offset_bytes(words->size()) + n, 8);
+    }
+    out.reserve(room);
     for (std::size_t k = 0; k < records_.size(); ++k) {
       const Dictionary* const words = records_[k].words;
       if (words == nullptr) continue;
       const std::uint64_t record = kTableHead + k * kColumnRecord;
       const auto [same, is_new] = written.emplace(words, record);
       if (is_new) {
-        if (append_words(*words, as, out, record)) {
+        if (append_words(*words, bytes[words], as, out, record)) {
           store_le(out.data() + table_at::version, kPackedVersion);
         }
       } else {
@@ -165,12 +195,8 @@ class Emitter {
                     column_at::zone - column_at::words);
       }
     }
-    store_le(out.data() + table_at::table, table);
-    store_le(out.data() + table_at::hash, table_hash(std::span(out).first(table)));
-    return out;
   }
 
- private:
   struct Record {
     std::uint64_t col;
     const Meaning* meaning;
