@@ -94,36 +94,42 @@ bool pack_last(std::vector<std::byte>& out, std::uint64_t begin, std::span<const
   throw Error(Errc::io, "the words of a dictionary changed while they were written");
 }
 
-std::uint64_t offset_bytes(std::uint64_t words) noexcept { return 8 * (words + 1); }
+/// What is written of a dictionary, which may get more words meanwhile.
+struct Words {
+  std::uint64_t count = 0, bytes = 0;
 
-std::uint64_t word_bytes(const Dictionary& words) {
-  std::uint64_t total = 0;
-  for (std::uint64_t i = 0; i < words.size(); ++i) total += words[i].size();
-  return total;
+  std::uint64_t offset_bytes() const noexcept { return 8 * (count + 1); }
+  std::uint64_t room() const noexcept { return round_up(offset_bytes() + bytes, 8); }
+};
+
+Words words_in(const Dictionary& dictionary) {
+  Words words{dictionary.size()};
+  for (std::uint64_t i = 0; i < words.count; ++i) words.bytes += dictionary[i].size();
+  return words;
 }
 
-/// Appends the offsets and the `total` bytes of the words, and completes the column's record. True
-/// if they are packed.
-bool append_words(const Dictionary& words, std::uint64_t total, WordsAs as,
+/// Appends the offsets and bytes of the words, and completes the column's record. True if they are
+/// packed.
+bool append_words(const Dictionary& dictionary, const Words& words, WordsAs as,
                   std::vector<std::byte>& out, std::uint64_t record) {
-  const std::uint64_t begin = out.size(), n = words.size(), head = offset_bytes(n);
-  out.resize(round_up(begin + head + total, 8));
+  const std::uint64_t begin = out.size(), head = words.offset_bytes();
+  out.resize(begin + words.room());
   const std::span<std::byte> offsets = std::span(out).subspan(begin, head);
-  const std::span<std::byte> bytes = std::span(out).subspan(begin + head, total);
+  const std::span<std::byte> bytes = std::span(out).subspan(begin + head, words.bytes);
   std::uint64_t end = 0;
   store_le(offsets.data(), end);
-  for (std::uint64_t i = 0; i < n; ++i) {
-    const std::string_view word = words[i];
-    if (word.size() > total - end) fail_changed();
+  for (std::uint64_t i = 0; i < words.count; ++i) {
+    const std::string_view word = dictionary[i];
+    if (word.size() > words.bytes - end) fail_changed();
     std::copy_n(std::as_bytes(std::span(word)).data(), word.size(), bytes.data() + end);
     end += word.size();
     store_le(offsets.data() + 8 * (i + 1), end);
   }
-  if (end != total) fail_changed();
+  if (end != words.bytes) fail_changed();
   std::byte* const p = out.data() + record;
-  store_le(p + column_at::words, n);
+  store_le(p + column_at::words, words.count);
   store_le(p + column_at::offsets, begin);
-  store_le(p + column_at::word_bytes, total);
+  store_le(p + column_at::word_bytes, words.bytes);
   store_le(p + column_at::hash, dictionary_hash(offsets, bytes));
   return as == WordsAs::packed && pack_last(out, begin, offsets, bytes, p);
 }
@@ -168,14 +174,13 @@ class Emitter {
  private:
   /// Appends each dictionary once, in memory taken at once: words may be most of a file.
   void append_dictionaries(WordsAs as, std::vector<std::byte>& out) const {
-    std::map<const Dictionary*, std::uint64_t> bytes;    // of its words
+    std::map<const Dictionary*, Words> sizes;
     std::map<const Dictionary*, std::uint64_t> written;  // record of the first that has it
     std::uint64_t room = out.size();
     for (const Record& record : records_) {
       const Dictionary* const words = record.words;
-      if (words == nullptr || bytes.contains(words)) continue;
-      const std::uint64_t n = bytes[words] = word_bytes(*words);
-      room += round_up(offset_bytes(words->size()) + n, 8);
+      if (words == nullptr || sizes.contains(words)) continue;
+      room += sizes.emplace(words, words_in(*words)).first->second.room();
     }
     out.reserve(room);
     for (std::size_t k = 0; k < records_.size(); ++k) {
@@ -184,7 +189,7 @@ class Emitter {
       const std::uint64_t record = kTableHead + k * kColumnRecord;
       const auto [same, is_new] = written.emplace(words, record);
       if (is_new) {
-        if (append_words(*words, bytes[words], as, out, record)) {
+        if (append_words(*words, sizes[words], as, out, record)) {
           store_le(out.data() + table_at::version, kPackedVersion);
         }
       } else {
