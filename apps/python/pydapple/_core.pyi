@@ -1,7 +1,7 @@
 """The extension: what the modules of the package are built on. Use those, not this."""
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -338,6 +338,9 @@ def read_arrow(
 def encode_words(
     texts: Iterable[Any], missing: NDArray[np.uint8], /
 ) -> tuple[NDArray[np.uint32], Words]: ...
+def types_of(
+    objects: Iterable[Any], missing: NDArray[np.uint8], is_missing: Callable[[Any], bool], /
+) -> set[type]: ...
 def multiply(
     matrix: Matrix, x: NDArray[np.float64], transposed: bool, absent: int, threads: int | None, /
 ) -> NDArray[np.float64]: ...

@@ -12,6 +12,7 @@
 
 #include "core.h"
 #include "dapple/arrow_abi.h"
+#include "dapple/column.h"
 #include "numpy_api.h"
 #include "words.h"
 
@@ -125,11 +126,7 @@ class Imported {
     } else {
       read_format();
     }
-    if (meaning_.has_words()) {
-      words_ = std::make_shared<WordTable>();
-      meaning_.words = words_;
-      type_ = ValueType::u32;
-    }
+    if (meaning_.has_words()) type_ = ValueType::u32;
   }
 
   /// Rows [skip, skip + length) of a child, as its parent counts them.
@@ -150,11 +147,11 @@ class Imported {
     std::byte* const out = values_.data() + before * dapple::size_of(type_);
     if (!dictionary_format_.empty()) {
       append_codes(array, first, rows, before, out);
-    } else if (words_) {
+    } else if (meaning_.has_words()) {
       const Strings strings(format_, array);
       put<std::uint32_t>(out, rows, [&](std::size_t k) {
         if (missing_[before + k] != 0) return 0U;
-        return words_->add(strings[first + static_cast<std::int64_t>(k)]);
+        return words_.add(strings[first + static_cast<std::int64_t>(k)]);
       });
     } else if (format_ == "b") {
       put<std::uint8_t>(out, rows, [&](std::size_t k) {
@@ -186,6 +183,7 @@ class Imported {
       std::memcpy(data_of(missing), missing_.data(), missing_.size());
     }
     if (format_ == "e") values = values.attr("view")("f2");
+    if (meaning_.has_words()) meaning_.words = words_.finish();
     return nb::make_tuple(to_str(name_), values, missing, to_tuple(meaning_), to_list(metadata_));
   }
 
@@ -288,7 +286,7 @@ class Imported {
       const std::int64_t at = dictionary.offset + static_cast<std::int64_t>(i);
       const bool gone = dictionary.null_count != 0 && dictionary.buffers[0] != nullptr &&
                         !bit(dictionary.buffers[0], at);
-      codes[i] = gone ? 0 : words_->add(strings[at]);
+      codes[i] = gone ? 0 : words_.add(strings[at]);
     }
     const auto fill = [&](auto tag) {
       using Index = decltype(tag);
@@ -323,7 +321,7 @@ class Imported {
   Pairs metadata_;
   ValueType type_ = ValueType::u8;
   Meaning meaning_;
-  std::shared_ptr<WordTable> words_;
+  dapple::DictionaryBuilder words_;
   std::vector<std::byte> values_;
   std::vector<std::uint8_t> missing_;
 };

@@ -255,10 +255,8 @@ def _from_objects(
         texts = [value.decode("utf-8", "surrogateescape") for value in array.tolist()]
         array = np.array(texts, object)
     objects = array.astype(object, copy=False)
-    gone = np.fromiter((_is_missing(value) for value in objects), bool, len(objects))
-    if missing is not None:
-        gone |= missing
-    kinds = {type(value) for value in objects[~gone]}
+    gone = np.zeros(len(objects), bool) if missing is None else missing.astype(bool)
+    kinds = _core.types_of(objects, gone.view(np.uint8), _is_missing)
     if all(issubclass(kind, str) for kind in kinds):
         codes, words = _core.encode_words(objects, gone.view(np.uint8))
         return marked(label, codes, gone, Meaning("text", words=words))
@@ -357,8 +355,8 @@ def _from_pandas(series: Any, label: str) -> StoredColumn | None:
     if isinstance(dtype, pd.DatetimeTZDtype):
         utc = series.dt.tz_convert("UTC").dt.tz_localize(None).to_numpy()
         return _from_times(utc, None, label, zone_name(dtype.tz))
-    if isinstance(dtype, pd.ArrowDtype):
-        return from_arrow(series.to_frame(label)).columns[0]
+    if isinstance(dtype, pd.ArrowDtype) or getattr(dtype, "storage", None) == "pyarrow":
+        return from_arrow(series.reset_index(drop=True).to_frame(label)).columns[0]
     missing = series.isna().to_numpy()
     if isinstance(dtype, pd.StringDtype):
         return _from_objects(series.to_numpy(object), missing, label)

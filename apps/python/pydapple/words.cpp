@@ -1,6 +1,7 @@
 #include "words.h"
 
 #include <array>
+#include <cmath>
 #include <cstring>
 #include <limits>
 #include <vector>
@@ -22,7 +23,7 @@ using dapple::ValueType;
 
 /// The words, which may be read now: by threads that need the GIL, where they are far away.
 const dapple::Dictionary& known(const Words& words) {
-  if (words.table == nullptr) {
+  if (words.growing == nullptr) {
     const WithoutGil release;
     static_cast<void>(words.dictionary->size());
   }
@@ -77,22 +78,24 @@ nb::list list_words(const Words& words) {
   return out;
 }
 
+/// The dictionary of some words; of none, one that can grow.
 void make_words(Words* self, nb::handle texts) {
-  auto table = std::make_shared<WordTable>();
+  dapple::DictionaryBuilder builder;
   std::uint32_t count = 0;
   for (nb::handle text : texts) {
     nb::object keep;
-    if (table->add(bytes_of(text, keep)) != ++count) {
+    if (builder.add(bytes_of(text, keep)) != ++count) {
       throw dapple::Error(dapple::Errc::invalid_argument, "a word is there twice");
     }
   }
-  new (self) Words{table, table};
+  const auto growing = count == 0 ? std::make_shared<GrowingWords>() : nullptr;
+  new (self) Words{growing != nullptr ? growing : builder.finish(), growing};
 }
 
 /// Adds the words of another dictionary that are new; the code of each, after a 0 for a missing
 /// one.
 nb::object merge(const Words& words, const Words& other) {
-  if (words.table == nullptr) {
+  if (words.growing == nullptr) {
     throw Error(Errc::invalid_argument, "the words of a file cannot become more");
   }
   const dapple::Dictionary& added = known(other);
@@ -101,7 +104,7 @@ nb::object merge(const Words& words, const Words& other) {
   code[0] = 0;
   for (std::uint64_t i = 0; i < added.size(); ++i) {
     if (i % 65536 == 0) check_signals();
-    code[i + 1] = words.table->add(added[i]);
+    code[i + 1] = words.growing->add(added[i]);
   }
   return out;
 }
@@ -111,7 +114,7 @@ nb::object encode(nb::handle texts, nb::handle missing) {
   const nb::object gone = contiguous(missing, ValueType::u8, 1);
   const auto* const skip = static_cast<const std::uint8_t*>(data_of(gone));
   const auto rows = static_cast<std::size_t>(PyArray_DIM(as_array(gone), 0));
-  auto table = std::make_shared<WordTable>();
+  dapple::DictionaryBuilder builder;
   nb::object out = new_array(rows, ValueType::u32);
   auto* const code = static_cast<std::uint32_t*>(data_of(out));
   std::size_t row = 0;
@@ -119,11 +122,38 @@ nb::object encode(nb::handle texts, nb::handle missing) {
     if (row == rows) throw dapple::Error(dapple::Errc::invalid_argument, "more texts than rows");
     if (row % 65536 == 0) check_signals();
     nb::object keep;
-    code[row] = skip[row] != 0 ? 0 : table->add(bytes_of(text, keep));
+    code[row] = skip[row] != 0 ? 0 : builder.add(bytes_of(text, keep));
     ++row;
   }
   if (row != rows) throw dapple::Error(dapple::Errc::invalid_argument, "fewer texts than rows");
-  return nb::make_tuple(std::move(out), Words{std::move(table)});
+  return nb::make_tuple(std::move(out), Words{builder.finish()});
+}
+
+/// Whether most objects are missing is seen without Python; others are shown to `rule`.
+bool is_missing(nb::handle object, nb::handle rule) {
+  PyObject* const p = object.ptr();
+  if (PyUnicode_CheckExact(p) || PyBool_Check(p) || PyLong_CheckExact(p)) return false;
+  if (object.is_none()) return true;
+  if (PyFloat_CheckExact(p)) return std::isnan(PyFloat_AS_DOUBLE(p));
+  return nb::cast<bool>(rule(object));
+}
+
+/// The types of objects that are not missing; marks in `missing` which of them are.
+nb::set types_of(nb::handle objects, nb::handle missing, nb::handle rule) {
+  auto* const gone = static_cast<std::uint8_t*>(data_of(missing));
+  const auto rows = static_cast<std::size_t>(PyArray_DIM(as_array(missing), 0));
+  nb::set types;
+  nb::handle last;
+  std::size_t row = 0;
+  for (nb::handle object : objects) {
+    if (row == rows) throw Error(Errc::invalid_argument, "more objects than rows");
+    if (row % 65536 == 0) check_signals();
+    if (gone[row] == 0 && is_missing(object, rule)) gone[row] = 1;
+    if (gone[row++] != 0 || object.type().is(last)) continue;
+    last = object.type();
+    types.add(last);
+  }
+  return types;
 }
 
 constexpr std::array<const char*, 6> kKinds = {"number",   "boolean",  "timestamp",
@@ -141,7 +171,7 @@ Enum named(const std::array<const char*, n>& names, const std::string& given) {
 
 }  // namespace
 
-std::uint32_t WordTable::add(std::string_view word) {
+std::uint32_t GrowingWords::add(std::string_view word) {
   const std::lock_guard lock(mutex_);
   if (const auto found = codes_.find(word); found != codes_.end()) return found->second;
   if (words_.size() >= std::numeric_limits<std::uint32_t>::max() - 1) {
@@ -153,12 +183,12 @@ std::uint32_t WordTable::add(std::string_view word) {
   return code;
 }
 
-std::uint64_t WordTable::size() const noexcept {
+std::uint64_t GrowingWords::size() const noexcept {
   const std::lock_guard lock(mutex_);
   return words_.size();
 }
 
-std::string_view WordTable::operator[](std::uint64_t i) const {
+std::string_view GrowingWords::operator[](std::uint64_t i) const {
   const std::lock_guard lock(mutex_);
   if (i >= words_.size()) throw Error(Errc::out_of_range, "the dictionary has no such word");
   return words_[i];
@@ -223,6 +253,7 @@ void bind_words(nb::module_& m) {
       .def("look_up", &look_up)
       .def("merge", &merge);
   m.def("encode_words", &encode);
+  m.def("types_of", &types_of);
 }
 
 }  // namespace pydapple

@@ -6,7 +6,8 @@
 #include <mutex>
 #include <string>
 #include <string_view>
-#include <unordered_map>
+
+#include <tsl/robin_map.h>
 
 #include "core.h"
 #include "dapple/column.h"
@@ -15,7 +16,7 @@ namespace pydapple {
 
 /// A dictionary that grows. Codes count from 1, as those of cells do: 0 is a missing word.
 /// Thread-safe: a writer may publish its file while a column still takes words.
-class WordTable final : public dapple::Dictionary {
+class GrowingWords final : public dapple::Dictionary {
  public:
   /// The code of `word`, which is added if it is new.
   std::uint32_t add(std::string_view word);
@@ -26,13 +27,13 @@ class WordTable final : public dapple::Dictionary {
  private:
   mutable std::mutex mutex_;       // guards what follows
   std::deque<std::string> words_;  // which stay where they are
-  std::unordered_map<std::string_view, std::uint32_t> codes_;
+  tsl::robin_map<std::string_view, std::uint32_t> codes_;
 };
 
 /// What Python holds: `pydapple._core.Words`.
 struct Words {
   std::shared_ptr<const dapple::Dictionary> dictionary;
-  std::shared_ptr<WordTable> table{};  // the same, where it can grow
+  std::shared_ptr<GrowingWords> growing{};  // the same, where it can grow
 };
 
 /// As `surrogateescape` reads bytes that are not UTF-8.
