@@ -110,3 +110,33 @@ TEST_CASE("words: that change while they are written are an error") {
   }
   CHECK(refused >= 2);
 }
+
+namespace {
+
+/// Gets another word each time that somebody asks how many there are.
+class Longer final : public Dictionary {
+ public:
+  std::uint64_t size() const noexcept override { return ++size_; }
+  std::string_view operator[](std::uint64_t i) const override {
+    return std::string_view("ABCDEFGHIJKLMNOPQRSTUVWXYZ").substr(i, 1);
+  }
+
+ private:
+  mutable std::uint64_t size_ = 1;
+};
+
+}  // namespace
+
+TEST_CASE("words: that come while the others are written are left for later") {
+  const TempDir dir;
+  Column letter{"letter", ValueType::u8, {.kind = MeaningKind::category}};
+  letter.meaning.words = std::make_shared<Longer>();
+  const std::uint8_t codes[] = {1, 2};
+  auto w = FrameWriter::create(dir / "g.dbdf", 2, {letter});
+  w.put_region<std::uint8_t>({0, 0}, {codes, 2, 1});
+  w.finish();
+  const Frame f = Frame::open(dir / "g.dbdf");
+  CHECK(f.read_words(0, {0, 2}) == Cells{"A", "B"});
+  const Dictionary& words = *f.columns()[0].meaning.words;
+  CHECK(words[words.size() - 1].size() == 1);
+}
