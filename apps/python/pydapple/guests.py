@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -264,6 +264,19 @@ def _telling() -> Iterator[None]:
         raise TypeMismatchError(f"pyarrow cannot write this frame: {error}") from error
 
 
+def _row_groups(batches: Iterable[Any]) -> Iterator[list[Any]]:
+    """Batches of about a million rows, as pyarrow makes row groups, but of little memory."""
+    group: list[Any] = []
+    for batch in batches:
+        group.append(batch)
+        rows, size = sum(one.num_rows for one in group), sum(one.nbytes for one in group)
+        if rows >= 1 << 20 or size >= 128 << 20:
+            yield group
+            group = []
+    if group:
+        yield group
+
+
 def _arrow_writer(
     opened: Frame, rows: range, columns: Any, guest: str, attrs: Attributes
 ) -> Callable[[str], None]:
@@ -284,20 +297,25 @@ def _arrow_writer(
         notes |= pandas_metadata(attrs)
     schema = schema.with_metadata(notes or None)
 
+    def named() -> Iterator[Any]:
+        begin = rows.start
+        for batch in batches:
+            arrays, end = batch.columns, begin + batch.num_rows
+            if names is not None:
+                arrays = [*arrays, pa.array(names[begin:end], pa.large_string())]
+            yield pa.record_batch(arrays, schema=schema)
+            begin = end
+
     def write(path: str) -> None:
         if guest == "parquet":
             import pyarrow.parquet as pq
 
-            writer = pq.ParquetWriter(path, schema)
+            with _telling(), stream.raising(), pq.ParquetWriter(path, schema) as writer:
+                for group in _row_groups(named()):
+                    writer.write_table(pa.Table.from_batches(group))
         else:
-            writer = pa.ipc.new_file(path, schema)
-        begin = rows.start
-        with _telling(), stream.raising(), writer:
-            for batch in batches:
-                arrays, end = batch.columns, begin + batch.num_rows
-                if names is not None:
-                    arrays = [*arrays, pa.array(names[begin:end], pa.large_string())]
-                writer.write_batch(pa.record_batch(arrays, schema=schema))
-                begin = end
+            with _telling(), stream.raising(), pa.ipc.new_file(path, schema) as writer:
+                for batch in named():
+                    writer.write_batch(batch)
 
     return write

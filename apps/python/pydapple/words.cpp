@@ -99,12 +99,16 @@ nb::object merge(const Words& words, const Words& other) {
     throw Error(Errc::invalid_argument, "the words of a file cannot become more");
   }
   const dapple::Dictionary& added = known(other);
-  nb::object out = new_array(added.size() + 1, ValueType::u32);
+  const std::uint64_t n = added.size();
+  nb::object out = new_array(n + 1, ValueType::u32);
   auto* const code = static_cast<std::uint32_t*>(data_of(out));
   code[0] = 0;
-  for (std::uint64_t i = 0; i < added.size(); ++i) {
-    if (i % 65536 == 0) check_signals();
-    code[i + 1] = words.growing->add(added[i]);
+  std::vector<std::string_view> some;
+  for (std::uint64_t i = 0; i < n;) {
+    some.clear();
+    for (; i < n && some.size() < 65536; ++i) some.push_back(added[i]);
+    check_signals();
+    words.growing->add(some, code + 1 + i - some.size());
   }
   return out;
 }
@@ -171,16 +175,20 @@ Enum named(const std::array<const char*, n>& names, const std::string& given) {
 
 }  // namespace
 
-std::uint32_t GrowingWords::add(std::string_view word) {
+void GrowingWords::add(std::span<const std::string_view> words, std::uint32_t* codes) {
   const std::lock_guard lock(mutex_);
-  if (const auto found = codes_.find(word); found != codes_.end()) return found->second;
-  if (words_.size() >= std::numeric_limits<std::uint32_t>::max() - 1) {
-    throw Error(Errc::invalid_argument, "a column holds more than 2^32 - 2 words");
+  for (const std::string_view word : words) {
+    auto found = codes_.find(word);
+    if (found == codes_.end()) {
+      if (words_.size() >= std::numeric_limits<std::uint32_t>::max() - 1) {
+        throw Error(Errc::invalid_argument, "a column holds more than 2^32 - 2 words");
+      }
+      words_.emplace_back(word);
+      const auto code = static_cast<std::uint32_t>(words_.size());
+      found = codes_.emplace(words_.back(), code).first;
+    }
+    *codes++ = found->second;
   }
-  words_.emplace_back(word);
-  const auto code = static_cast<std::uint32_t>(words_.size());
-  codes_.emplace(words_.back(), code);
-  return code;
 }
 
 std::uint64_t GrowingWords::size() const noexcept {

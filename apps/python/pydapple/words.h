@@ -2,10 +2,13 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include <tsl/robin_map.h>
 
@@ -18,16 +21,20 @@ namespace pydapple {
 /// Thread-safe: a writer may publish its file while a column still takes words.
 class GrowingWords final : public dapple::Dictionary {
  public:
-  /// The code of `word`, which is added if it is new.
-  std::uint32_t add(std::string_view word);
+  /// Puts the code of each word; those that are new are added.
+  void add(std::span<const std::string_view> words, std::uint32_t* codes);
 
   std::uint64_t size() const noexcept override;
   std::string_view operator[](std::uint64_t i) const override;
 
  private:
-  mutable std::mutex mutex_;       // guards what follows
-  std::deque<std::string> words_;  // which stay where they are
-  tsl::robin_map<std::string_view, std::uint32_t> codes_;
+  mutable std::mutex mutex_;                  // guards what follows
+  std::deque<std::string> words_;             // which stay where they are
+  static constexpr bool kKeepsHashes = true;  // which tell words apart without reading them
+  tsl::robin_map<std::string_view, std::uint32_t, std::hash<std::string_view>,
+                 std::equal_to<std::string_view>,
+                 std::allocator<std::pair<std::string_view, std::uint32_t>>, kKeepsHashes>
+      codes_;
 };
 
 /// What Python holds: `pydapple._core.Words`.
