@@ -17,8 +17,10 @@ std::vector<std::uint32_t> MergedWords::add(const Dictionary& words) {
   std::vector<std::uint32_t> codes{static_cast<std::uint32_t>(kMissingCode)};
   codes.reserve(words.size() + 1);
   std::vector<std::uint32_t> seen(first_.size());  // in this dictionary
-  for (std::uint64_t i = 0; i < words.size(); ++i) {
-    const std::uint32_t word = distinct_->add(words[i]) - 1;
+  std::vector<std::uint32_t> distinct;
+  distinct_->add(words, &distinct);
+  for (const std::uint32_t code : distinct) {
+    const std::uint32_t word = code - 1;
     if (word == first_.size()) {
       first_.push_back(next_code());
       word_of_.push_back(word);

@@ -138,15 +138,16 @@ void Draft::merge_words(Column& whole, const Column& part, std::uint32_t col,
                   "has words in another order than the data set; write the part with "
                   "the words of the data set in their order");
     }
-    auto words = std::make_shared<WordTable>();
-    for (std::uint64_t i = 0; i < known.size(); ++i) words->add(known[i]);
-    CodeMap map{static_cast<std::uint32_t>(parts_.size()), col, {0}, 0};
-    for (std::uint64_t i = 0; i < own.size(); ++i) {
-      map.codes.push_back(words->add(own[i]));
-      map.most = std::max(map.most, map.codes.back());
+    std::shared_ptr<WordTable>& words = words_[col];
+    if (words != whole.meaning.words) {
+      words = std::make_shared<WordTable>();
+      words->add(known);
+      whole.meaning.words = words;
     }
+    CodeMap map{static_cast<std::uint32_t>(parts_.size()), col, {0}, 0};
+    words->add(own, &map.codes);
+    map.most = *std::max_element(map.codes.begin(), map.codes.end());
     maps_.push_back(std::move(map));
-    whole.meaning.words = std::move(words);
   }
   whole.meaning.ordered = whole.meaning.ordered && part.meaning.ordered;
   const ValueType least = code_type(whole.meaning.words->size());

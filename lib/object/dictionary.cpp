@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <limits>
 #include <mutex>
 #include <utility>
@@ -132,8 +133,8 @@ std::size_t WordTable::slot_of(std::string_view wanted, std::uint32_t tag) const
 }
 
 /// Goes through the old table in order, so that the new one is written in two streams.
-void WordTable::grow() {
-  Array<WordSlot> old(std::max<std::size_t>(8, 2 * slots_.size()));
+void WordTable::grow(std::size_t slots) {
+  Array<WordSlot> old(slots);
   std::fill(old.begin(), old.end(), WordSlot{});
   old.swap(slots_);
   const std::size_t mask = slots_.size() - 1;
@@ -159,7 +160,7 @@ void make_room(Array<T>& array, std::size_t used, std::size_t more) {
 }  // namespace
 
 std::uint32_t WordTable::add(std::string_view word, std::uint32_t tag) {
-  if (slots_.size() < 2 * (size_ + 1)) grow();
+  if (slots_.size() < 2 * (size_ + 1)) grow(std::max<std::size_t>(8, 2 * slots_.size()));
   WordSlot& slot = slots_[slot_of(word, tag)];
   if (slot.code == 0) {
     if (size_ >= std::numeric_limits<std::uint32_t>::max() - 1) {
@@ -173,6 +174,29 @@ std::uint32_t WordTable::add(std::string_view word, std::uint32_t tag) {
     slot = {static_cast<std::uint32_t>(size_), tag};
   }
   return slot.code;
+}
+
+void WordTable::add(const Dictionary& words, std::vector<std::uint32_t>* codes) {
+  constexpr std::size_t kTogether = 32;
+  struct {
+    std::string_view word;
+    std::uint32_t tag;
+  } some[kTogether];
+  const std::uint64_t n = words.size();
+  if (slots_.size() < 2 * (size_ + n)) grow(std::bit_ceil(2 * (size_ + n)));
+  if (codes != nullptr) codes->reserve(codes->size() + n);
+  for (std::uint64_t i = 0; i < n;) {
+    std::size_t waiting = 0;
+    for (; waiting < kTogether && i < n; ++waiting, ++i) {
+      const std::string_view word = words[i];
+      some[waiting] = {word, word_tag(word)};
+      prefetch(some[waiting].tag);
+    }
+    for (std::size_t k = 0; k < waiting; ++k) {
+      const std::uint32_t code = add(some[k].word, some[k].tag);
+      if (codes != nullptr) codes->push_back(code);
+    }
+  }
 }
 
 std::shared_ptr<const Dictionary> stored_dictionary(std::shared_ptr<const void> owner,

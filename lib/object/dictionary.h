@@ -35,6 +35,9 @@ class WordTable final : public Dictionary {
   /// words.
   std::uint32_t add(std::string_view word) { return add(word, word_tag(word)); }
   std::uint32_t add(std::string_view word, std::uint32_t tag);
+  /// All words of another dictionary, and their codes after those in `codes`, if it is given. Large
+  /// tables wait for their memory once for many words.
+  void add(const Dictionary& words, std::vector<std::uint32_t>* codes = nullptr);
   /// Loads the place of a word that is soon added: a large table is in no cache.
   void prefetch(std::uint32_t tag) const noexcept {
     if (!slots_.empty()) __builtin_prefetch(&slots_[tag & (slots_.size() - 1)]);
@@ -51,7 +54,7 @@ class WordTable final : public Dictionary {
  private:
   std::string_view word(std::uint32_t code) const noexcept;
   std::size_t slot_of(std::string_view word, std::uint32_t tag) const noexcept;
-  void grow();
+  void grow(std::size_t slots);
 
   // Arrays, for their huge pages: a table of many words spends its time on fresh memory.
   Array<char> bytes_;

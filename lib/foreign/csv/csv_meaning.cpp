@@ -205,9 +205,7 @@ std::vector<std::uint32_t> ColumnGuess::merge(const ColumnGuess& later) {
   }
   settle();
   std::vector<std::uint32_t> codes(1, 0);
-  for (std::uint64_t i = 0; i < later.words_->size(); ++i) {
-    codes.push_back(words_->add((*later.words_)[i]));
-  }
+  words_->add(*later.words_, &codes);
   return codes;
 }
 
