@@ -104,6 +104,28 @@ def test_a_frame_of_parts(tmp_path):
     assert got["x"].tolist() == want["x"].tolist()
 
 
+def test_words_of_many_parts_in_one_commit(tmp_path):
+    """Parts that know the same words, fewer, others, those of before and more, in any order."""
+    rng = np.random.default_rng(5)
+    folder, all_words, rows = tmp_path / "set", [], 0
+    for commit in range(4):
+        parts = []
+        for part in range(12):
+            known = list(dict.fromkeys(word for word in all_words if word))
+            words = {
+                0: known[:7] + [f"after {commit} {part}"],
+                1: known[::-1][:9] or ["first"],
+                2: [f"word {k}" for k in rng.integers(0, 60, 20)],
+                3: known + [f"next {part}", None],
+            }[part % 4]
+            one = pd.DataFrame({"w": pd.array(words, "string")})
+            parts.append(dp.dataset.write_part(folder, one, at=(rows, 0)))
+            all_words += words
+            rows += len(words)
+        dp.dataset.commit(folder, parts)
+        assert dp.open(folder)["w"].tolist() == all_words
+
+
 def test_compact_collect_log(tmp_path):
     for row in range(0, 120, 10):
         dataset.append(tmp_path, CELLS[row : row + 10], sync=False)
@@ -213,20 +235,28 @@ def test_an_index_of_words_is_kept_and_other_names_are_told(tmp_path):
     t = pd.DataFrame({"a": [1, 2, 3, 4]}, index=pd.Index(["p", "q", "r", "p"], name="who"))
     for part in (t[:1], t[1:3], t[3:]):
         dataset.append(tmp_path / "words", part, sync=False)
-    pd.testing.assert_frame_equal(dp.open(tmp_path / "words").to_pandas(), t, check_index_type=False)
+    pd.testing.assert_frame_equal(
+        dp.open(tmp_path / "words").to_pandas(), t, check_index_type=False
+    )
     dataset.append(tmp_path / "plain", t.reset_index(drop=True), sync=False)
     with pytest.warns(UserWarning, match="no names of rows"):
         dataset.append(tmp_path / "plain", t, sync=False)
     assert dp.open(tmp_path / "plain")["a"].tolist() == [1, 2, 3, 4] * 2
     dp.write(tmp_path / "m.dbdf", CELLS[:2], row_names=["p", "q"])
-    with dp.open(tmp_path / "m.dbdf") as m, pytest.warns(UserWarning, match="no names of rows"):
+    with (
+        dp.open(tmp_path / "m.dbdf") as m,
+        pytest.warns(UserWarning, match="no names of rows"),
+    ):
         dataset.append(tmp_path / "cells", m, sync=False)
     with pytest.warns(UserWarning, match="no names of rows"):
         dataset.append(tmp_path / "cells", CELLS[:2], row_names=["p", "q"], sync=False)
 
 
 def test_cells_that_are_the_mark_of_missing_ones_are_refused(tmp_path):
-    for dtype, mark, wider in (("UInt8", 255, "UInt16"), ("Int64", -(2**63), "Float64")):
+    for dtype, mark, wider in (
+        ("UInt8", 255, "UInt16"),
+        ("Int64", -(2**63), "Float64"),
+    ):
         folder = tmp_path / dtype
         dp.dataset.append(folder, pd.DataFrame({"x": pd.array([1, None], dtype)}))
         for cells in (np.array([mark, 7], dtype.lower()), pd.array([mark, 7], dtype)):
@@ -248,7 +278,9 @@ def test_errors_about_marks_say_what_helps(tmp_path):
     dataset.append(tmp_path / "b", eval(f"second{advice}"), sync=False)
     assert dp.open(tmp_path / "b")["x"].tolist() == [-128, None, 1, 127, None, -127]
     dataset.append(tmp_path / "c", {"x": np.array([-128, 127], "i1")}, sync=False)
-    with pytest.raises(dp.InvalidArgumentError, match=r"missing cells, .*df.astype\({'x': 'Int8'}\)"):
+    with pytest.raises(
+        dp.InvalidArgumentError, match=r"missing cells, .*df.astype\({'x': 'Int8'}\)"
+    ):
         dataset.append(tmp_path / "c", second, sync=False)
 
 
