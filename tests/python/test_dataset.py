@@ -113,10 +113,10 @@ def test_words_of_many_parts_in_one_commit(tmp_path):
         for part in range(12):
             known = list(dict.fromkeys(word for word in all_words if word))
             words = {
-                0: known[:7] + [f"after {commit} {part}"],
+                0: [*known[:7], f"after {commit} {part}"],
                 1: known[::-1][:9] or ["first"],
                 2: [f"word {k}" for k in rng.integers(0, 60, 20)],
-                3: known + [f"next {part}", None],
+                3: [*known, f"next {part}", None],
             }[part % 4]
             one = pd.DataFrame({"w": pd.array(words, "string")})
             parts.append(dp.dataset.write_part(folder, one, at=(rows, 0)))
