@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <cstring>
+#include <new>
 #include <type_traits>
 #include <vector>
 
@@ -158,6 +159,17 @@ TEST_CASE("tiles: a copy can be forbidden, and the error says which block is sto
   const bool aligned = other.aligned().has_value();
   CHECK(other.span()[3] == 4);
   CHECK(other.is_view() == aligned);
+}
+
+TEST_CASE("tiles: an empty one of more bytes than can be counted is not copied") {
+  const test::TempDir dir;
+  Image image = Image::matrix(1ULL << 31, 1ULL << 30, ValueType::f64);
+  image.empty({0, 0}, 1U << 31, 1U << 30);
+  const Matrix m = Matrix::open(dir.write("m.dbdf", image.bytes()));
+  Tile<double> tile = m.tiles<double>()(0, 0);
+  CHECK(tile((1U << 31) - 1, (1U << 30) - 1) == 0);
+  CHECK_THROWS_AS(tile.span(), std::bad_alloc);
+  CHECK(tile.is_view());
 }
 
 TEST_CASE("tiles: what is outside the grid, or without one, is refused") {

@@ -17,12 +17,18 @@ namespace dapple::detail {
 
 namespace {
 
+/// Throws bad_alloc. The number of cells fits 64 bits; that of their bytes may not.
+std::byte* allocate_cells(std::uint64_t cells, std::size_t size) {
+  std::uint64_t bytes = 0;
+  if (!multiply(cells, size, bytes)) throw std::bad_alloc();
+  return static_cast<std::byte*>(allocate_array(bytes));
+}
+
 std::unique_ptr<std::byte, FreeArray> array_for(const Store& store, const Entry& e,
                                                 ValueType type) {
   try {
-    std::uint64_t size = 0;
-    if (!multiply(std::uint64_t{e.rows} * e.cols, size_of(type), size)) throw std::bad_alloc();
-    return std::unique_ptr<std::byte, FreeArray>(static_cast<std::byte*>(allocate_array(size)));
+    return std::unique_ptr<std::byte, FreeArray>(
+        allocate_cells(std::uint64_t{e.rows} * e.cols, size_of(type)));
   } catch (const std::bad_alloc&) {
     store.fail(Errc::no_memory, e.offset,
                "the " + extents_text(e.rows, e.cols) + " cells of block " + text(e.pos) +
@@ -87,7 +93,7 @@ FetchedCells copy_cells(const FetchedCells& cells, std::size_t size, Copy copy) 
                 "the cells are not one aligned array in the file, and a copy was forbidden");
   }
   const std::size_t row_bytes = cells.cols * size;
-  auto* const memory = static_cast<std::byte*>(allocate_array(cells.rows * row_bytes));
+  std::byte* const memory = allocate_cells(cells.rows * cells.cols, size);
   for (std::uint64_t r = 0; r < cells.rows; ++r) {
     std::memcpy(memory + r * row_bytes, cells.data + r * cells.row_bytes, row_bytes);
   }
