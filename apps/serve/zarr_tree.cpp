@@ -21,23 +21,26 @@ std::string dump(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-/// A label as the name of a node: Zarr keeps slashes, periods and "__" for itself.
+/// A label as the name of a node: Zarr keeps slashes, periods and "__" for itself. Clients put
+/// names into addresses as they are, where '?' and '#' end a path, '%' is an escape, and others are
+/// dropped: a chunk that is then not found counts as zeros. '~' is the escape, since no client
+/// touches it.
 std::string node_name(std::string_view label) {
+  constexpr std::string_view kReserved = "~%/\\?#\x7f", kDigits = "0123456789ABCDEF";
+  if (label.empty()) return "~";
+  const bool first = label.starts_with("__") || label == "zarr.json";
+  const bool periods = label.find_first_not_of('.') == label.npos;
   std::string name;
   for (const char c : label) {
-    if (c == '%' || c == '/') {
-      name += c == '%' ? "%25" : "%2F";
+    const auto code = static_cast<unsigned char>(c);
+    const bool reserved = code < ' ' || kReserved.find(c) != kReserved.npos;
+    if (reserved || periods || (first && name.empty())) {
+      name += {'~', kDigits[code / 16], kDigits[code % 16]};
     } else {
       name += c;
     }
   }
-  if (name.starts_with("__")) name.replace(0, 1, "%5F");
-  if (name == "zarr.json") name.replace(0, 1, "%7A");
-  if (name.empty()) return "%";
-  if (name.find_first_not_of('.') != name.npos) return name;
-  std::string periods;
-  for (std::size_t i = 0; i < name.size(); ++i) periods += "%2E";
-  return periods;
+  return name;
 }
 
 std::string type_name(ValueType type) {

@@ -117,6 +117,22 @@ def check_serve_several(dapple):
         assert struct.unpack("<2d", ask(address + "/table/weight/c/0")[2]) == (2.5, -1)
 
 
+def check_serve_labels_as_they_are(dapple):
+    # Clients do not escape names: no name may hold what an address has a meaning for.
+    labels = ["a/b", "p%q", "p%41", "x?y", "h#i", "t~2F", "s\\t", "two\nlines", "..", "__x", "zarr.json"]
+    rows = [",".join(f'"{label}"' for label in labels), ",".join(map(str, range(len(labels))))]
+    (dapple.folder / "labels.csv").write_text("\n".join(rows) + "\n")
+    with serving(dapple, "labels.csv") as address:
+        root = json.loads(ask(address + "/zarr.json")[2])
+        names = root["attributes"]["column-order"]
+        assert names == ["a~2Fb", "p~25q", "p~2541", "x~3Fy", "h~23i", "t~7E2F", "s~5Ct", "two~0Alines", "~2E~2E",
+                         "~5F_x", "~7Aarr.json"]
+        for k, name in enumerate(names):
+            assert root["consolidated_metadata"]["metadata"][name]["attributes"]["label"] == labels[k]
+            status, _, body = ask(f"{address}/{name}/c/0")
+            assert status == 200 and struct.unpack("<q", body) == (k,), name
+
+
 def check_serve_words(dapple):
     (dapple.folder / "words.csv").write_text("name,age\nAda,36\nGrace,85\n")
     with serving(dapple, "words.csv") as address:

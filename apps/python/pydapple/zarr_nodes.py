@@ -144,12 +144,15 @@ def _described(name: str, frame: Frame, where: int, dtype: np.dtype[Any]) -> Jso
 
 
 def node_name(label: str) -> str:
-    """A label as the name of a node: Zarr keeps slashes, periods and ``__`` for itself."""
+    """A label as the name of a node, as `dapple serve` makes it (apps/serve/zarr_tree.cpp)."""
     name = label.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
-    name = name.replace("%", "%25").replace("/", "%2F")
-    if name.startswith("__") or name == "zarr.json":
-        name = f"%{ord(name[0]):02X}{name[1:]}"
-    return name.replace(".", "%2E") if not name.strip(".") and name else name or "%"
+    first = name.startswith("__") or name == "zarr.json"
+    periods = not name.strip(".")
+    escaped = [
+        f"~{ord(c):02X}" if (k == 0 and first) or periods or c < " " or c in "\x7f~%/\\?#" else c
+        for k, c in enumerate(name)
+    ]
+    return "".join(escaped) or "~"
 
 
 def _chunks_of(matrix: Matrix) -> tuple[int, int]:
