@@ -103,6 +103,8 @@ TEST_CASE("rows: an error is thrown when its band is reached") {
   const auto error = test::error_of([&] { ++row; });
   REQUIRE(error);
   CHECK(error->code() == Errc::type_mismatch);
+  // No row that follows is given as one without values.
+  CHECK(test::required_error(test::error_of([&] { ++row; })).code() == Errc::type_mismatch);
   CHECK(test::required_error(test::error_of([&] {
           stream_rows<int>(m, {{0, 5}, {0, 4}});
         })).code() == Errc::out_of_range);

@@ -1,5 +1,6 @@
 #include "dapple/rows.h"
 
+#include <exception>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -19,6 +20,7 @@ struct BandReader<Col>::Impl {
   RowStream stream;
   std::vector<BandSlot<Col>> slots;
   std::size_t filled = 0, taken = 0;
+  std::exception_ptr error;  // thrown again: the stream has passed the rows that it is about
 
   Impl(std::shared_ptr<const Store> s, const Region& region, ValueType type,
        const ReadOptions& options)
@@ -28,12 +30,18 @@ struct BandReader<Col>::Impl {
         stream(*store, region, type, options.absent),
         slots(stream.template slots<Col>(threads)) {}
 
-  void fill() {
-    filled = taken = 0;
-    while (filled < slots.size() && stream.next(slots[filled].band)) ++filled;
-    parallel_for(filled, threads, [&](std::uint64_t i) {
+  void fill() try {
+    if (error) std::rethrow_exception(error);
+    std::size_t n = 0;
+    while (n < slots.size() && stream.next(slots[n].band)) ++n;
+    parallel_for(n, threads, [&](std::uint64_t i) {
       stream.decode(slots[i].band, slots[i].reader, slots[i].arrays);
     });
+    filled = n;
+    taken = 0;
+  } catch (...) {
+    error = std::current_exception();
+    throw;
   }
 };
 
