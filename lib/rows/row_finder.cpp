@@ -175,8 +175,9 @@ void RowFinder::resolve() {
     if (!look()) {
       for (std::size_t k = 0; k < parts_.size(); ++k) {
         if (parts_[k].block != nullptr) continue;
-        unkept_.push_back(store_.row_access().load(numbers_[k]));
-        parts_[k].block = unkept_.back().get();
+        auto& rows = unkept_[numbers_[k]];
+        if (rows == nullptr) rows = store_.row_access().load(numbers_[k]);
+        parts_[k].block = rows.get();
       }
     }
   }

@@ -120,7 +120,8 @@ class RowFinder {
   std::size_t asked_ = 0, ahead_ = 0;           // parts, and their bytes that were not used yet
   std::vector<std::uint64_t> missing_;
   std::vector<Range> ranges_;
-  std::vector<std::unique_ptr<IndexedRows>> unkept_;  // that others pushed out of memory meanwhile
+  /// By number, that others pushed out of memory meanwhile.
+  std::map<std::uint64_t, std::unique_ptr<IndexedRows>> unkept_;
   std::optional<RowAccess::Reader> reader_;
 };
 
