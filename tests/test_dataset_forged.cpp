@@ -301,6 +301,15 @@ TEST_CASE("dataset: parts that are refused are removed again") {
   CHECK(code([&] { dataset::append(set, other, {}); }) == Errc::invalid_argument);
   CHECK(std::filesystem::exists(folder / "other"));
   std::filesystem::remove(set / written);
+  const std::string unindexed = "part-0123456789abcdef0123456789abcdef.dbdf";
+  ConvertOptions plain = quick();
+  plain.write.plain = true;
+  convert(rows_from(folder, 24, 30, 4), {}, set / unindexed, plain);
+  const DatasetPart found = dataset::find_part(set, unindexed, {6, 0});
+  CHECK(test::told(required_error(error_of([&] {
+          dataset::commit(set, {&found, 1});
+        }))).find("index") != std::string::npos);
+  std::filesystem::remove(set / unindexed);
   // Others compact the same parts while this call writes.
   ConvertOptions slow = quick();
   bool first = true;

@@ -185,6 +185,10 @@ namespace {
 }  // namespace
 
 void LocalFile::read_at(std::uint64_t offset, std::span<std::byte> out) const {
+  if (fd_.get() < 0) {  // `map_and_close`
+    std::copy_n(base() + offset, out.size(), out.begin());
+    return;
+  }
   for (std::size_t done = 0; done < out.size();) {
     const ssize_t got = uninterrupted([&] {
       return ::pread(fd_.get(), out.data() + done, out.size() - done,
