@@ -221,6 +221,10 @@ TEST_CASE("matrix: 2^60 x 2^60 cells cost nothing, and their far corner is read"
   const auto csr = test::error_of([&] { m.read_csr<double>(all, {.absent = Absent::zero}); });
   REQUIRE(csr);
   CHECK(csr->code() == Errc::no_memory);
+  const auto mask =
+      test::error_of([&] { rows_where(m, Condition::above(1), {.absent = Absent::zero}); });
+  REQUIRE(mask);
+  CHECK(mask->code() == Errc::no_memory);
   CHECK(!m.find_cover(kEdge / 2, 3));
   CHECK(m.counts().stored == 1);
   CHECK(m.blocks().size() == 2);

@@ -128,7 +128,8 @@ void where(const Matrix& matrix, const Condition& condition, const TakeHits<T>& 
 std::uint64_t count_where(const Matrix& matrix, const Condition& condition,
                           const WhereOptions& options = {});
 
-/// For each row, 1 if one of its cells meets the condition, else 0. Time and errors as `where`.
+/// For each row, 1 if one of its cells meets the condition, else 0. Time and errors as `where`, and
+/// no_memory.
 std::vector<std::uint8_t> rows_where(const Matrix& matrix, const Condition& condition,
                                      const WhereOptions& options = {});
 

@@ -13,6 +13,7 @@
 #include "lib/compute/block_tally.h"
 #include "lib/compute/cell_search.h"
 #include "lib/object/block_stats.h"
+#include "lib/object/in_memory.h"
 
 namespace dapple {
 
@@ -186,7 +187,11 @@ std::vector<std::uint8_t> rows_where(const Matrix& matrix, const Condition& cond
   detail::require_covered(store, options.absent);
   const detail::Interval interval(condition, options.nonzero);
   const auto strips = detail::row_strips(store, detail::strips_for(options.threads));
-  std::vector<std::uint8_t> mask(matrix.rows());
+  const auto told = [&] {
+    return "one value for each of " + detail::counted(matrix.rows(), "row");
+  };
+  auto mask = detail::in_memory(store, matrix.rows(), 1, told,
+                                [&] { return std::vector<std::uint8_t>(matrix.rows()); });
   detail::parallel_for(strips.size(), options.threads, [&](std::uint64_t i) {
     detail::find(store, strips[i], interval, options.absent,
                  [&](ValueType, std::span<const detail::StoredCell> cells) {
