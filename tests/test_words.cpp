@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "dapple/dapple.h"
+#include "lib/object/dictionary.h"
 #include "tests/check.h"
 #include "tests/support.h"
 
@@ -140,4 +141,23 @@ TEST_CASE("words: that come while the others are written are left for later") {
   CHECK(f.read_words(0, {0, 2}) == Cells{"A", "B"});
   const Dictionary& words = *f.column_info(0).meaning.words;
   CHECK(words[words.size() - 1].size() == 1);
+}
+
+namespace {
+
+/// Claims words that it does not have, as a damaged file may.
+class Damaged final : public Dictionary {
+ public:
+  std::uint64_t size() const noexcept override { return std::uint64_t{1} << 40; }
+  std::string_view operator[](std::uint64_t) const override {
+    throw Error(Errc::corrupt, "there are no words");
+  }
+};
+
+}  // namespace
+
+TEST_CASE("words: of a damaged dictionary are an error before memory is taken for them") {
+  detail::WordTable table;
+  CHECK(test::told(test::required_error(test::error_of([&] { table.add(Damaged()); }))) ==
+        "corrupt: there are no words");
 }

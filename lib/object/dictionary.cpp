@@ -183,6 +183,7 @@ void WordTable::add(const Dictionary& words, std::vector<std::uint32_t>* codes) 
     std::uint32_t tag;
   } some[kTogether];
   const std::uint64_t n = words.size();
+  if (n > 0) static_cast<void>(words[0]);  // a damaged one says so before memory is taken for it
   if (slots_.size() < 2 * (size_ + n)) grow(std::bit_ceil(2 * (size_ + n)));
   if (codes != nullptr) codes->reserve(codes->size() + n);
   for (std::uint64_t i = 0; i < n;) {
