@@ -84,7 +84,7 @@ std::vector<std::uint64_t> resolve_slots(const std::vector<std::string>& labels,
   const auto names = matrix.col_names();
   if (group == nullptr && names == nullptr) {
     fail(Errc::invalid_argument, file,
-         "the columns of this matrix have no names; --cols chooses them by number");
+         "the columns of this matrix have no names; 'dapple get --cols' chooses them by number");
   }
   std::vector<std::uint64_t> cols;
   if (group == nullptr) {
