@@ -1,7 +1,7 @@
 // dapple get: any part of an object as text, or as a file of any format.
 #include <fmt/format.h>
 
-#include <numeric>
+#include <algorithm>
 #include <optional>
 #include <span>
 #include <string>
@@ -49,6 +49,23 @@ bool chooses_cells(const SelectionFlags& flags) {
          flags.row_name;
 }
 
+/// The columns of these labels; of text, too.
+std::vector<ShownColumn> labelled_columns(const Frame& frame,
+                                          const std::vector<std::string>& labels) {
+  std::vector<ShownColumn> columns;
+  for (const std::string& label : labels) {
+    const auto texts = frame.text_columns();
+    const auto text = std::ranges::find(texts, label, &TextColumn::label);
+    if (text != texts.end()) {
+      columns.push_back({true, static_cast<std::uint64_t>(text - texts.begin())});
+      continue;
+    }
+    const Range found = labelled_range(frame, label);
+    for (std::uint64_t col = found.begin; col < found.end; ++col) columns.push_back({false, col});
+  }
+  return columns;
+}
+
 /// Prints the rows that meet a condition.
 int print_where(Input& input, const std::string& text, const std::vector<std::string>& labels,
                 Absent absent, Console& console) {
@@ -61,13 +78,8 @@ int print_where(Input& input, const std::string& text, const std::vector<std::st
         Errc::invalid_argument, input.name(), std::nullopt,
         "the file holds a matrix, whose columns have no labels; 'dapple where' finds cells");
   }
-  std::vector<std::uint64_t> columns;
-  for (const std::string& label : labels) columns.push_back(frame->column(label));
-  if (labels.empty()) {
-    columns.resize(frame->cols());
-    std::iota(columns.begin(), columns.end(), std::uint64_t{0});
-  }
-  FoundRows rows(*frame, std::move(columns), RowNumbers::no, console, absent);
+  FoundRows rows(*frame, labels.empty() ? shown_columns(*frame) : labelled_columns(*frame, labels),
+                 RowNumbers::no, console, absent);
   where(*frame, wanted, [&](std::span<const std::uint64_t> found) { rows.print(found); },
         {.absent = absent});
   rows.finish();

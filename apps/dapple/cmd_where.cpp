@@ -99,7 +99,8 @@ void search_frame(const Frame& frame, const Expression& expression, Print print,
   } else if (print == Print::count) {
     print_count(count_where(frame, expression, options), console);
   } else {
-    FoundRows rows(frame, expression.columns(frame), RowNumbers::yes, console, options.absent);
+    FoundRows rows(frame, shown_columns(expression.columns(frame)), RowNumbers::yes, console,
+                   options.absent);
     where(
         frame, expression, [&](std::span<const std::uint64_t> found) { rows.print(found); },
         options);

@@ -32,7 +32,7 @@ std::string json_value(const Column& column, std::uint64_t bits) {
 
 }  // namespace
 
-FoundRows::FoundRows(const Frame& frame, std::vector<std::uint64_t> columns, RowNumbers numbers,
+FoundRows::FoundRows(const Frame& frame, std::vector<ShownColumn> columns, RowNumbers numbers,
                      Console& console, Absent absent)
     : frame_(frame),
       columns_(std::move(columns)),
@@ -40,7 +40,12 @@ FoundRows::FoundRows(const Frame& frame, std::vector<std::uint64_t> columns, Row
       console_(console),
       absent_(absent),
       safe_(console.out.is_terminal()),
-      cells_(columns_.size()) {}
+      cells_(columns_.size()),
+      texts_(columns_.size()) {}
+
+const std::string& FoundRows::label(const ShownColumn& column) const {
+  return column.is_text ? frame_.text_columns()[column.number].label : frame_.label(column.number);
+}
 
 void FoundRows::begin() {
   if (begun_ || console_.json) return;
@@ -48,9 +53,9 @@ void FoundRows::begin() {
   text_ = numbers_ == RowNumbers::yes ? "row" : "";
   for (std::size_t c = 0; c < columns_.size(); ++c) {
     if (c > 0 || numbers_ == RowNumbers::yes) text_ += ',';
-    std::string label;
-    append_csv_label(frame_.label(columns_[c]), label);
-    text_ += safe_ ? printable(label) : label;
+    std::string shown;
+    append_csv_label(label(columns_[c]), shown);
+    text_ += safe_ ? printable(shown) : shown;
   }
   console_.out.write(text_ + "\n");
 }
@@ -60,17 +65,31 @@ void FoundRows::print(std::span<const std::uint64_t> rows) {
   begin();
   for (std::size_t first = 0; first < rows.size(); first += kAtOnce) {
     const auto some = rows.subspan(first, std::min(kAtOnce, rows.size() - first));
-    std::vector<ColumnBuffer> buffers;
-    for (std::size_t c = 0; c < columns_.size(); ++c) {
-      const ValueType type = frame_.column_info(columns_[c]).value_type;
-      cells_[c].resize(some.size() * size_of(type));
-      buffers.push_back({columns_[c], type, cells_[c].data(), size_of(type)});
-    }
-    gather_rows(frame_, some, buffers, {.absent = absent_});
+    load(some);
     text_.clear();
     for (std::size_t k = 0; k < some.size(); ++k) add_row(some[k], k);
     console_.out.write(text_);
   }
+}
+
+void FoundRows::load(std::span<const std::uint64_t> rows) {
+  std::vector<ColumnBuffer> buffers;
+  for (std::size_t c = 0; c < columns_.size(); ++c) {
+    const std::uint64_t number = columns_[c].number;
+    if (columns_[c].is_text) {
+      // Text is read in order: as rows ascend, each is gone over once.
+      texts_[c].clear();
+      frame_.read_text(number, {rows.front(), rows.back() + 1},
+                       [&](std::uint64_t row, std::string_view text) {
+                         if (row == rows[texts_[c].size()]) texts_[c].emplace_back(text);
+                       });
+      continue;
+    }
+    const ValueType type = frame_.column_info(number).value_type;
+    cells_[c].resize(rows.size() * size_of(type));
+    buffers.push_back({number, type, cells_[c].data(), size_of(type)});
+  }
+  gather_rows(frame_, rows, buffers, {.absent = absent_});
 }
 
 void FoundRows::add_row(std::uint64_t row, std::size_t place) {
@@ -78,18 +97,36 @@ void FoundRows::add_row(std::uint64_t row, std::size_t place) {
   if (json) text_ += '{';
   if (numbers_ == RowNumbers::yes) text_ += (json ? "\"row\":" : "") + std::to_string(row);
   for (std::size_t c = 0; c < columns_.size(); ++c) {
-    const Column& column = frame_.column_info(columns_[c]);
-    const std::uint64_t bits = bits_at(cells_[c], size_of(column.value_type), place);
     if (c > 0 || numbers_ == RowNumbers::yes) text_ += ',';
-    if (json) {
-      text_ += json_string(column.label) + ':' + json_value(column, bits);
+    if (json) text_ += json_string(label(columns_[c])) + ':';
+    if (columns_[c].is_text) {
+      add_text(texts_[c][place]);
     } else {
-      std::string field;
-      append_csv(column, bits, field);
-      text_ += safe_ ? printable(field) : field;
+      const Column& column = frame_.column_info(columns_[c].number);
+      add_number(column, bits_at(cells_[c], size_of(column.value_type), place));
     }
   }
   text_ += json ? "}\n" : "\n";
+}
+
+void FoundRows::add_text(const std::string& text) {
+  if (console_.json) {
+    text_ += json_string(text);
+    return;
+  }
+  std::string field;
+  append_csv_word(text, field);
+  text_ += safe_ ? printable(field) : field;
+}
+
+void FoundRows::add_number(const Column& column, std::uint64_t bits) {
+  if (console_.json) {
+    text_ += json_value(column, bits);
+    return;
+  }
+  std::string field;
+  append_csv(column, bits, field);
+  text_ += safe_ ? printable(field) : field;
 }
 
 }  // namespace dapple::cli

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "dapple/frame.h"
+#include "pages.h"
 #include "report.h"
 
 namespace dapple::cli {
@@ -16,26 +17,31 @@ enum class RowNumbers : bool { no, yes };
 /// Prints columns of rows as CSV, or as one JSON object a line.
 class FoundRows {
  public:
-  FoundRows(const Frame& frame, std::vector<std::uint64_t> columns, RowNumbers numbers,
+  FoundRows(const Frame& frame, std::vector<ShownColumn> columns, RowNumbers numbers,
             Console& console, Absent absent);
 
-  /// Prints some rows, in their order. Throws what gather_rows throws.
+  /// Prints some rows, which ascend. Throws what gather_rows and read_text throw.
   void print(std::span<const std::uint64_t> rows);
   /// Prints the labels, if there were no rows.
   void finish() { begin(); }
 
  private:
   void begin();
+  void load(std::span<const std::uint64_t> rows);
   void add_row(std::uint64_t row, std::size_t place);
+  void add_text(const std::string& text);
+  void add_number(const Column& column, std::uint64_t bits);
+  const std::string& label(const ShownColumn& column) const;
 
   const Frame& frame_;
-  std::vector<std::uint64_t> columns_;
+  std::vector<ShownColumn> columns_;
   RowNumbers numbers_;
   Console& console_;
   Absent absent_;
   bool safe_;           // words from a file must not be taken for commands of the terminal
   bool begun_ = false;  // not before the condition is known to be one for its columns
-  std::vector<std::vector<std::byte>> cells_;
+  std::vector<std::vector<std::byte>> cells_;    // of each column of numbers
+  std::vector<std::vector<std::string>> texts_;  // of each column of text
   std::string text_;
 };
 

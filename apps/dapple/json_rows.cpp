@@ -54,10 +54,8 @@ void print_json_rows(const std::variant<Matrix, Frame>& object, const Selection&
     return;
   }
   const auto& frame = std::get<Frame>(object);
-  std::vector<std::uint64_t> columns(frame.cols());
-  std::iota(columns.begin(), columns.end(), std::uint64_t{0});
-  FoundRows found(frame, part.cols.value_or(columns), RowNumbers::no, console,
-                  options.reading.absent);
+  FoundRows found(frame, part.cols ? shown_columns(*part.cols) : shown_columns(frame),
+                  RowNumbers::no, console, options.reading.absent);
   std::vector<std::uint64_t> numbers;
   for (; !rows.empty(); rows.begin += numbers.size()) {
     numbers.resize(std::min<std::uint64_t>(rows.size(), 1 << 16));

@@ -16,6 +16,24 @@ constexpr std::uint64_t kColsPerPage = std::uint64_t{1} << 12;
 
 }  // namespace
 
+std::vector<ShownColumn> shown_columns(const BlockedObject& object) {
+  std::vector<ShownColumn> columns;
+  const auto texts = object.text_columns();
+  std::uint64_t number = 0;
+  for (std::size_t k = 0; k < texts.size(); ++k) {
+    for (; number < texts[k].before; ++number) columns.push_back({false, number});
+    if (texts[k].readable) columns.push_back({true, k});
+  }
+  for (; number < object.cols(); ++number) columns.push_back({false, number});
+  return columns;
+}
+
+std::vector<ShownColumn> shown_columns(const std::vector<std::uint64_t>& numbers) {
+  std::vector<ShownColumn> columns;
+  for (const std::uint64_t number : numbers) columns.push_back({false, number});
+  return columns;
+}
+
 CellPages::CellPages(const std::variant<Matrix, Frame>& object, const Selection& part,
                      const TextOptions& options)
     : object_(object),
@@ -23,15 +41,7 @@ CellPages::CellPages(const std::variant<Matrix, Frame>& object, const Selection&
       options_(options),
       rows_(part.rows.value_or(Range{0, base(object).rows()})),
       numbers_(part.cols ? part.cols->size() : base(object).cols()) {
-  if (part.cols) return;
-  texts_ = base(object).text_columns();
-  std::uint64_t position = 0;
-  for (std::size_t k = 0; k < texts_.size(); ++k) {
-    for (; position < texts_[k].before; ++position) order_.push_back({false, position});
-    if (texts_[k].readable) order_.push_back({true, k});
-  }
-  if (texts_.empty()) return;
-  for (; position < numbers_; ++position) order_.push_back({false, position});
+  if (!part.cols && !base(object).text_columns().empty()) mixed_ = shown_columns(base(object));
 }
 
 void CellPages::for_each(const Take& take) const {
@@ -48,33 +58,30 @@ void CellPages::for_each(const Take& take) const {
   } while (rows.end < rows_.end);
 }
 
-CellPages::Place CellPages::place(std::uint64_t k) const {
-  return texts_.empty() ? Place{false, k} : order_[k];
-}
-
-std::uint64_t CellPages::object_column(std::uint64_t position) const {
-  return part_.cols ? (*part_.cols)[position] : position;
+ShownColumn CellPages::column(std::uint64_t k) const {
+  if (!mixed_.empty()) return mixed_[k];
+  return {false, part_.cols ? (*part_.cols)[k] : k};
 }
 
 std::vector<PageColumn> CellPages::load(Range rows, Range cols) const {
   std::vector<PageColumn> page(cols.size());
-  if (const auto* matrix = std::get_if<Matrix>(&object_); matrix != nullptr && texts_.empty()) {
+  if (const auto* matrix = std::get_if<Matrix>(&object_); matrix != nullptr) {
     load_matrix(*matrix, rows, cols, page);
     return page;
   }
   for (std::uint64_t k = 0; k < cols.size(); ++k) {
-    const Place at = place(cols.begin + k);
-    PageColumn& column = page[k];
-    column.cells.reserve(rows.size());
-    column.is_text = at.is_text;
-    if (!at.is_text) {
-      load_column(std::get<Frame>(object_), rows, object_column(at.number), column);
+    const ShownColumn from = column(cols.begin + k);
+    PageColumn& shown = page[k];
+    shown.cells.reserve(rows.size());
+    shown.is_text = from.is_text;
+    if (!from.is_text) {
+      load_column(std::get<Frame>(object_), rows, from.number, shown);
       continue;
     }
-    column.label = texts_[at.number].label;
-    base(object_).read_text(at.number, rows, [&](std::uint64_t, std::string_view text) {
-      column.cells.emplace_back(text);
-    });
+    const BlockedObject& object = base(object_);
+    shown.label = object.text_columns()[from.number].label;
+    object.read_text(from.number, rows,
+                     [&](std::uint64_t, std::string_view text) { shown.cells.emplace_back(text); });
   }
   return page;
 }
@@ -82,7 +89,7 @@ std::vector<PageColumn> CellPages::load(Range rows, Range cols) const {
 /// The selected columns of a matrix are adjacent, so one read is enough.
 void CellPages::load_matrix(const Matrix& matrix, Range rows, Range cols,
                             std::vector<PageColumn>& page) const {
-  const std::uint64_t first = object_column(cols.begin);
+  const std::uint64_t first = column(cols.begin).number;
   for (std::uint64_t k = 0; k < cols.size(); ++k) page[k].label = fmt::to_string(first + k);
   visit_type(matrix.value_type(), [&](auto tag) {
     using T = decltype(tag);

@@ -24,6 +24,17 @@ struct PageColumn {
   std::vector<std::string> cells;  // text cells are as stored
 };
 
+/// A column as it is shown: of text, or of numbers.
+struct ShownColumn {
+  bool is_text;
+  std::uint64_t number;  // of the text column, or of the object's column
+};
+
+/// All columns that can be shown, in file order.
+std::vector<ShownColumn> shown_columns(const BlockedObject& object);
+/// These columns of numbers.
+std::vector<ShownColumn> shown_columns(const std::vector<std::uint64_t>& numbers);
+
 class CellPages {
  public:
   /// Readable text columns are included unless `part` chooses columns. The arguments must outlive
@@ -32,7 +43,7 @@ class CellPages {
             const TextOptions& options);
 
   Range rows() const noexcept { return rows_; }
-  std::uint64_t cols() const noexcept { return texts_.empty() ? numbers_ : order_.size(); }
+  std::uint64_t cols() const noexcept { return mixed_.empty() ? numbers_ : mixed_.size(); }
 
   /// Calls `take` with each page: bands of rows from the top, each from left to right. A selection
   /// without rows is one band. Throws what reading throws.
@@ -40,13 +51,7 @@ class CellPages {
   void for_each(const Take& take) const;
 
  private:
-  struct Place {
-    bool is_text;
-    std::uint64_t number;  // of the text column, or of the selected column of numbers
-  };
-
-  Place place(std::uint64_t k) const;
-  std::uint64_t object_column(std::uint64_t position) const;
+  ShownColumn column(std::uint64_t k) const;
   std::vector<PageColumn> load(Range rows, Range cols) const;
   void load_matrix(const Matrix& matrix, Range rows, Range cols,
                    std::vector<PageColumn>& page) const;
@@ -56,9 +61,8 @@ class CellPages {
   const Selection& part_;
   const TextOptions& options_;
   Range rows_;
-  std::uint64_t numbers_;  // selected columns of numbers
-  std::span<const TextColumn> texts_;
-  std::vector<Place> order_;  // of all columns, if there are text columns
+  std::uint64_t numbers_;           // selected columns of numbers
+  std::vector<ShownColumn> mixed_;  // all columns, if there are text columns among them
 };
 
 }  // namespace dapple::cli

@@ -112,10 +112,8 @@ std::vector<std::uint64_t> resolve_labels(const std::vector<std::string>& labels
   const auto& frame = std::get<Frame>(object);
   std::vector<std::uint64_t> cols;
   for (const std::string& label : labels) {
-    const auto group = frame.find_column(label) ? std::nullopt : frame.find_group(label);
-    const std::uint64_t first = group ? group->begin : frame.column(label);
-    const std::uint64_t end = group ? group->end : first + 1;
-    for (std::uint64_t col = first; col < end; ++col) cols.push_back(col);
+    const Range found = labelled_range(frame, label);
+    for (std::uint64_t col = found.begin; col < found.end; ++col) cols.push_back(col);
   }
   return cols;
 }
@@ -209,6 +207,13 @@ Selection resolve(const SelectionFlags& flags, const std::variant<Matrix, Frame>
   if (!flags.labels.empty() && o.format() != "idv")
     selection.cols = resolve_labels(flags.labels, object, file);
   return selection;
+}
+
+Range labelled_range(const Frame& frame, const std::string& label) {
+  const auto group = frame.find_column(label) ? std::nullopt : frame.find_group(label);
+  if (group) return *group;
+  const std::uint64_t col = frame.column(label);
+  return {col, col + 1};
 }
 
 Region resolve_window(const SelectionFlags& flags, const BlockedObject& object,

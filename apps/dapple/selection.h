@@ -42,6 +42,9 @@ void require_consistent(const SelectionFlags& flags);
 Selection resolve(const SelectionFlags& flags, const std::variant<Matrix, Frame>& object,
                   const std::string& file);
 
+/// The column of that label, or all of the vector of that name. Throws absent.
+Range labelled_range(const Frame& frame, const std::string& label);
+
 /// The rectangle of --rows and --cols. Throws out_of_range.
 Region resolve_window(const SelectionFlags& flags, const BlockedObject& object,
                       const std::string& file);

@@ -158,7 +158,7 @@ void append_mixed_row(const Source& source, const std::byte* cells,
   std::size_t next = 0;
   for (std::uint64_t col = 0; col <= source.cols(); ++col) {
     for (; next < texts.size() && columns[source.text_columns()[next]].before <= col; ++next) {
-      append_field(*texts[next], word_needs_quotes(*texts[next]), line);
+      append_csv_word(*texts[next], line);
       line += style.delimiter;
     }
     if (col == source.cols()) break;
@@ -242,6 +242,10 @@ void append_csv(const Column& column, std::uint64_t bits, std::string& out) {
   }
   std::string word;
   append_text(column, bits, word);
+  append_csv_word(word, out);
+}
+
+void append_csv_word(std::string_view word, std::string& out) {
   detail::csv::append_field(word, detail::csv::word_needs_quotes(word), out);
 }
 
