@@ -117,13 +117,15 @@ constexpr std::array kTable = {
            .holds_text = true,
            .reads_meta = true,
            .holds_meanings = true,
-           .lost = {.zones = true, .order = true, .durations = true, .groups = true}},
+           .lost = {.zones = true, .order = true, .durations = true, .groups = true},
+           .mistaken_words = csv::mistaken_words},
     Format{.info = {"tsv", "text with tabs, read as csv", ".tsv", false, true, true},
            .write = csv::write_tsv,
            .holds_text = true,
            .reads_meta = true,
            .holds_meanings = true,
-           .lost = {.zones = true, .order = true, .durations = true, .groups = true}},
+           .lost = {.zones = true, .order = true, .durations = true, .groups = true},
+           .mistaken_words = csv::mistaken_words},
 };
 
 // dapple's own format and its dialect. No other format starts like them.

@@ -60,6 +60,9 @@ struct Format {
     bool groups = false;          // of the columns of a frame
     bool matrix_names = false;    // of the columns of a matrix
   } lost{};
+  /// The columns of words that are read back as something else, so that `convert` tells of it.
+  /// Null: none.
+  std::vector<std::string_view> (*mistaken_words)(const Source&) = nullptr;
   /// What other formats do not keep of columns of its files, so that `convert` tells of it. `back`:
   /// what it does not keep itself. Null: there is nothing.
   std::vector<OwnLoss> (*own_losses)(const Source&, bool back) = nullptr;

@@ -53,6 +53,13 @@ void note_meanings(const Source& source, const Format& format, const TakeNote& n
         target + " does not tell durations from words; give the columns that type when it is read",
         [](const Column& column) { return column.meaning.kind == MeaningKind::duration; });
   }
+  if (format.mistaken_words != nullptr) {
+    note_named("column", format.mistaken_words(source),
+               target +
+                   " does not tell such words from numbers, times or truth values; give the "
+                   "columns the type text when it is read",
+               note);
+  }
 }
 
 /// Of vectors with a name, and of the names of a matrix's columns.

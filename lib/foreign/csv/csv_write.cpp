@@ -222,7 +222,39 @@ void write_text(const Source& source, ByteSink& sink, const Style& style) {
   });
 }
 
+/// An integer that the reader takes for a word, as of postal codes: 007.
+bool is_padded(std::string_view text) noexcept {
+  if (text.starts_with('-') || text.starts_with('+')) text.remove_prefix(1);
+  return text.size() > 1 && text.front() == '0' &&
+         text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+/// Whether there are words in the column, all of which pass the test.
+template <class Test>
+bool all_words(const Column& column, const Test& test) {
+  const Dictionary& words = *column.meaning.words;
+  std::uint64_t i = 0;
+  while (i < words.size() && test(trimmed(words[i]))) ++i;
+  return i > 0 && i == words.size();
+}
+
 }  // namespace
+
+std::vector<std::string_view> mistaken_words(const Source& source) {
+  const std::vector<Column>& columns = source.schema().columns;
+  const bool numbers = std::ranges::any_of(
+      columns, [](const Column& c) { return c.meaning.kind == MeaningKind::number; });
+  std::vector<std::string_view> labels;
+  for (const Column& column : columns) {
+    if (!column.meaning.has_words() || column.meaning.words == nullptr) continue;
+    const bool mistaken = all_words(column, truth_of) || all_words(column, read_far_time) ||
+                          (!numbers && all_words(column, [](std::string_view word) {
+                            return Dialect().is_number(word) && !is_padded(word);
+                          }));
+    if (mistaken) labels.push_back(column.label);
+  }
+  return labels;
+}
 
 void write_csv(const Source& source, ByteSink& sink, const ConvertOptions& options) {
   write_text(source, sink, {',', options.short_floats});
