@@ -36,6 +36,15 @@ std::size_t end_of_value(std::string_view json, std::size_t at) {
   return json.size();
 }
 
+/// JSON is UTF-8, and other bytes would be replaced.
+void require_utf8(const std::string& text) {
+  try {
+    static_cast<void>(nlohmann::json(text).dump());
+  } catch (const nlohmann::json::type_error&) {
+    throw UsageError(fmt::format("--attribute must be UTF-8, not '{}'", printable(text)));
+  }
+}
+
 std::string_view without_space(std::string_view text) {
   const std::size_t first = text.find_first_not_of(kSpace);
   if (first == text.npos) return {};
@@ -82,6 +91,7 @@ void add_attribute_flag(Command& command, std::vector<std::pair<std::string, std
         if (equals == text.npos || equals == 0) {
           throw UsageError(fmt::format("--attribute must be KEY=VALUE, not '{}'", text));
         }
+        require_utf8(text);
         const std::string value = text.substr(equals + 1);
         given.emplace_back(text.substr(0, equals),
                            nlohmann::json::accept(value) ? value : json_string(value));

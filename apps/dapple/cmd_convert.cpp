@@ -82,6 +82,9 @@ void require_consistent(const Conversion& wanted, const FormatInfo& format) {
   if (options.transpose && (append || wanted.write.options.tile)) {
     throw UsageError("--transpose chooses the tiles, and cannot append");
   }
+  if (options.transpose && format.name != "dbdf") {
+    throw UsageError(fmt::format("--transpose is for dbdf, not {}", format.name));
+  }
   const bool keeps = !append && !wanted.write.options.plain && format.name == "dbdf";
   if (!wanted.attributes.empty() && !keeps) {
     throw UsageError("--attribute is for a new dbdf file, without --append and --plain");

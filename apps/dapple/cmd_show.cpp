@@ -63,8 +63,9 @@ struct ShowFlags {
 double parse_value(std::string_view flag, std::string_view text) {
   double value = 0;
   const auto result = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (result.ec != std::errc() || result.ptr != text.data() + text.size()) {
-    throw UsageError(fmt::format("'{}' in {} is not a number", printable(text), flag));
+  if (result.ec != std::errc() || result.ptr != text.data() + text.size() ||
+      !std::isfinite(value)) {
+    throw UsageError(fmt::format("'{}' in {} is no finite number", printable(text), flag));
   }
   return value;
 }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "dapple/error.h"
+#include "guest.h"
 #include "input.h"
 #include "progress.h"
 #include "text.h"
@@ -20,6 +21,10 @@ namespace {
 const FormatInfo& named_format(const Destination& destination) {
   if (destination.is_stdout() && destination.to.empty()) {
     throw UsageError("standard output has no name to tell the format from; add --to FORMAT");
+  }
+  if (Guest::takes(destination)) {
+    throw UsageError(fmt::format("{}: only 'dapple convert' writes such a file, by pydapple",
+                                 printable(destination.path)));
   }
   try {
     return dapple::format_to_write(destination.to, destination.path);

@@ -148,6 +148,7 @@ void print_matrix(const Matrix& matrix, const Selection& part, const TextOptions
     const auto csr = matrix.read_csr<T>({rows, {first, first + width}}, options.reading);
     for (std::uint64_t row = 0; row < rows.size(); ++row) {
       for (std::uint64_t k = csr.row_ptr[row]; k < csr.row_ptr[row + 1]; ++k) {
+        if (csr.values[k] == T{0}) continue;  // -0
         out.print("{},{},{}\n", rows.begin + row, first + csr.col_idx[k],
                   cell_text(csr.values[k], options.short_floats));
       }
@@ -164,8 +165,8 @@ std::string frame_line(const Column& column, std::uint64_t row, std::uint64_t co
   std::memcpy(&bits, &value, sizeof value);
   if (is_missing(meaning, bits)) return "";
   if (meaning.kind == MeaningKind::number) {
-    const std::string text = cell_text(value, short_floats);
-    return text == "0" ? "" : fmt::format("{},{},{}\n", row, col, text);
+    if (value == T{0}) return "";
+    return fmt::format("{},{},{}\n", row, col, cell_text(value, short_floats));
   }
   if (meaning.kind == MeaningKind::boolean && bits == 0) return "";
   std::string text;

@@ -154,7 +154,7 @@ std::uint64_t ColumnMatch::member(std::uint64_t bits) const noexcept {
 }
 
 Condition ColumnMatch::truth() const {
-  if (condition_.how_ != How::equal) fail_order("truth values");
+  if (condition_.how_ != How::equal) fail_order("equal values: truth values");
   const bool yes = condition_.low_ == "true";
   if (!yes && condition_.low_ != "false") fail_bound(shown(condition_.low_));
   return Condition::equal(yes ? 1 : 0);
@@ -221,7 +221,7 @@ Condition ColumnMatch::words() {
     return codes_where(
         [&](std::uint64_t i) { return inside(dictionary[i] <=> low, dictionary[i] <=> high); });
   }
-  if (!column_.meaning.ordered) fail_order("its words");
+  if (!column_.meaning.ordered) fail_order("equal values, or by prefix: its words");
   const std::uint64_t first = below ? 0 : rank(low), last = above ? 0 : rank(high);
   return codes_where([&](std::uint64_t i) { return inside(i <=> first, i <=> last); });
 }
@@ -273,8 +273,7 @@ void ColumnMatch::fail_bound(const std::string& bound) const {
 }
 
 void ColumnMatch::fail_order(const std::string& what) const {
-  fail("column " + shown(column_.label) + " can only be searched for equal values: " + what +
-       " have no order");
+  fail("column " + shown(column_.label) + " can only be searched for " + what + " have no order");
 }
 
 }  // namespace dapple::detail

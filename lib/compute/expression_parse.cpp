@@ -152,7 +152,9 @@ class Tokens {
         return;
       }
     }
-    fail(condition_, at_, detail::shown(condition_.substr(at_, 1)) + " has no meaning there");
+    fail(condition_, at_,
+         detail::shown(condition_.substr(at_, 1)) + " has no meaning there" +
+             (condition_[at_] == '[' ? " (a list is in parentheses)" : ""));
   }
 
   std::string_view condition_;
