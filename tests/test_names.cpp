@@ -20,6 +20,8 @@
 #include "lib/dbdf/header.h"
 #include "lib/dbdf/hints.h"
 #include "lib/dbdf/object_hints.h"
+#include "lib/io/memory/memory_source.h"
+#include "lib/object/names.h"
 #include "lib/object/store.h"
 #include "tests/check.h"
 #include "tests/fuzz/sign.h"
@@ -299,6 +301,25 @@ TEST_CASE("names: every changed byte is found, and no cell suffers") {
     CHECK(repair(bad, folder / "sound.dbdf", options).blocks_lost == 0);
     CHECK(Matrix::open(folder / "sound.dbdf").row_names() == nullptr);
   }
+}
+
+TEST_CASE("names: a table that was made to be searched from end to end is not") {
+  Texts texts;
+  for (int i = 0; i < 6000; ++i) texts.push_back("name" + std::to_string(i));
+  std::vector<std::byte> bytes = detail::pack_names(*names_of(texts));
+  const std::uint64_t slots = detail::load_le<std::uint64_t>(bytes.data() + 32);
+  const auto table = std::span(bytes).subspan(64 + 4 * (texts.size() + 1), 8 * slots);
+  // Every name is half a table away from where its search begins, and nothing between is free.
+  std::ranges::rotate(table, table.begin() + 4 * static_cast<std::ptrdiff_t>(slots));
+  for (std::uint64_t slot = 0; slot < slots; ++slot) {
+    std::byte* const p = table.data() + 8 * slot;
+    if (detail::load_le<std::uint32_t>(p) == 0) detail::store_le(p, std::uint32_t{1});
+  }
+  const detail::NameTable forged(detail::memory_source(bytes, "names"), {0, bytes.size()},
+                                 std::nullopt);
+  CHECK(forged.find("name77") == 77);
+  const Error e = required_error(error_of([&] { forged.verify(); }));
+  CHECK(e.detail().find("have a table that takes too long to search") != std::string::npos);
 }
 
 TEST_CASE("names: an emptied table hides none, even where little of the file was read yet") {

@@ -164,7 +164,7 @@ std::optional<NameTable::Found> NameTable::look_up(std::string_view wanted) cons
     if (taken == 0) break;
     if ((tag & ~kRepeated) != name_tag(hash)) continue;
     if (taken > count_) fail("have one that is not there in their table");
-    if (name(taken - 1) == wanted) return Found{taken - 1, (tag & kRepeated) != 0};
+    if (name(taken - 1) == wanted) return Found{taken - 1, (tag & kRepeated) != 0, tried};
   }
   return std::nullopt;
 }
@@ -200,7 +200,8 @@ std::span<const std::byte> NameTable::packed() const {
 
 void NameTable::verify() const {
   watched(*source_, [&] {
-    std::uint64_t named = 0, taken = 0, repeats = 0;
+    constexpr std::uint64_t kMostTried = 16;  // of each on average; the writer's table needs 3
+    std::uint64_t named = 0, taken = 0, repeats = 0, tried = 0;
     for (std::uint64_t i = 0; i < count_; ++i) {
       const std::string_view own = name(i);
       if (!is_utf8(own)) fail("have one that is not UTF-8");
@@ -211,6 +212,8 @@ void NameTable::verify() const {
         fail("have one that their table does not have");
       }
       repeats += found->number < i ? 1 : 0;
+      tried += found->tried;
+      if (tried > kMostTried * slots_) fail("have a table that takes too long to search");
     }
     for (std::uint64_t slot = 0; slot < slots_; ++slot) {
       taken += load_le<std::uint32_t>(source_->at(table_ + slot * kNameSlot, 4)) != 0 ? 1 : 0;

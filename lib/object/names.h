@@ -45,6 +45,7 @@ class NameTable final : public Names {
   struct Found {
     std::uint64_t number;  // of the first that has the name
     bool repeated;
+    std::uint64_t tried;  // slots before its own
   };
   std::string_view name(std::uint64_t i) const;
   std::optional<Found> look_up(std::string_view name) const;
