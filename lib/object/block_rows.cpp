@@ -56,6 +56,13 @@ bool ascend(const KeptCells& cells) noexcept {
 
 }  // namespace
 
+void read_arrays(const Store& store, const Entry& entry, Range rows, RowCursor& cursor,
+                 const CsrTarget& out) {
+  if (!store.driver().csr_arrays(store, entry, rows, cursor, out)) {
+    store.file().fail_changed("block " + text(entry.pos));
+  }
+}
+
 std::optional<ValueType> declared_type(const Schema& schema, Range cols) noexcept {
   if (schema.end_of_type(cols) < cols.end) return std::nullopt;
   return schema.type_of(cols.begin);
@@ -149,9 +156,7 @@ void BlockRows::keep_arrays(KeptCells& cells) const {
   RowCursor cursor;
   const CsrTarget target{row_ptr.data(), cells.cols.data(), values.data(), entry_.value_type,
                          entry_.stored};
-  if (!store_.driver().csr_arrays(store_, entry_, {0, entry_.rows}, cursor, target)) {
-    store_.file().fail_changed("block " + text(entry_.pos));
-  }
+  read_arrays(store_, entry_, {0, entry_.rows}, cursor, target);
   const std::uint64_t count = row_ptr.back();
   cells.cols.resize(count);
   cells.bits.resize(count);

@@ -80,6 +80,10 @@ class BlockRows {
   mutable std::optional<KeptCells> kept_;  // made under the mutex, and then never changed
 };
 
+/// `Driver::csr_arrays`. Throws io when the file has changed, so that there is not enough room.
+void read_arrays(const Store& store, const Entry& entry, Range rows, RowCursor& cursor,
+                 const CsrTarget& out);
+
 /// The type that all these columns of the object declare; nothing when there are several.
 std::optional<ValueType> declared_type(const Schema& schema, Range cols) noexcept;
 

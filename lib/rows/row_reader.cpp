@@ -156,9 +156,7 @@ void RowReader<Col>::append_arrays(const BlockRows& block, Range rows, RowCursor
   cols_.reset(stored);
   values_.reset(stored * size);
   const CsrTarget target{row_ptr_.data(), cols_.data(), values_.data(), type, stored};
-  if (!store_.driver().csr_arrays(store_, entry, rows, start, target)) {
-    store_.file().fail_changed("block " + text(entry.pos));
-  }
+  read_arrays(store_, entry, rows, start, target);
   for (std::uint64_t i = 0; i < rows.size(); ++i) {
     const std::uint64_t k = row_ptr_[i];
     const Picked row{cols_.data() + k, values_.data() + k * size, size, row_ptr_[i + 1] - k, type};
