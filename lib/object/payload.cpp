@@ -111,9 +111,8 @@ HeldRows Store::encoded_rows(const Entry& entry) const {
   if (entry.codec == 0 || entry.kind != BlockKind::csr || is_recoded(entry)) return {};
   HeldRows made;
   if (blocks_->fetches()) {
-    // Not under the key of the decoded block.
     uses_cache_.store(true, std::memory_order_relaxed);
-    made.held = as_held(block_cache().get({blocks_->number(), payload_offset(entry)},
+    made.held = as_held(block_cache().get({blocks_->number(), encoded_key(entry)},
                                           [&] { return as_cached(stored_bytes(entry)); }));
   } else {
     made.held = stored_bytes(entry);

@@ -237,7 +237,7 @@ bool Store::is_cached(const Entry& e) const {
   const auto finds = [&](std::uint64_t at) {
     return block_cache().find({blocks_->number(), at}).value != nullptr;
   };
-  return finds(e.offset) || (e.codec != 0 && finds(payload_offset(e)));
+  return finds(e.offset) || (e.codec != 0 && finds(encoded_key(e)));
 }
 
 /// What of a block is fetched.

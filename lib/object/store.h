@@ -128,6 +128,9 @@ class Store {
   void read(const Region& region, const Target& out, const ReadOptions& options) const;
   /// Where the bytes of a block after its header are in the file.
   std::uint64_t payload_offset(const Entry& entry) const;
+  /// Where the cache has a block as it is encoded: at no offset of a file, as blocks of a damaged
+  /// one may overlap.
+  std::uint64_t encoded_key(const Entry& entry) const { return ~payload_offset(entry); }
   /// A block as it is stored, with its header and `before` bytes before it. REQUIRES that they are
   /// inside the file.
   HeldBytes stored_block(const Entry& entry, std::uint64_t before) const;
