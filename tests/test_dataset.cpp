@@ -1,10 +1,12 @@
 #include <functional>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <tuple>
 #include <vector>
 
 #include "dapple/dapple.h"
+#include "lib/object/dictionary.h"
 #include "tests/check.h"
 #include "tests/support.h"
 #include "tests/table.h"
@@ -328,6 +330,29 @@ TEST_CASE("dataset: a frame's words are those of all parts") {
   convert(AnyObject(want), {}, folder / "want.csv", options);
   CHECK(read_text(folder / "got.csv") == read_text(folder / "want.csv"));
   CHECK(verify(set, Level::payload).findings.empty());
+}
+
+TEST_CASE("dataset: equal words of a part stay apart when others join them") {
+  const TempDir folder;
+  const auto set = folder / "set";
+  const auto append = [&](std::vector<std::string> words) {
+    Column column{"x", ValueType::u8};
+    column.meaning.kind = MeaningKind::category;
+    column.meaning.words = detail::listed_dictionary(words);
+    std::vector<std::uint8_t> codes(words.size());
+    std::iota(codes.begin(), codes.end(), std::uint8_t{1});
+    auto writer = FrameWriter::create(folder / "part.dbdf", codes.size(), {column},
+                                      {.overwrite = true, .sync = false});
+    writer.put<std::uint8_t>({0, 0}, {codes.data(), static_cast<std::uint32_t>(codes.size()), 1});
+    writer.finish();
+    dataset::append(set, open(folder / "part.dbdf"), part_options());
+  };
+  append({"a", "a", "b"});
+  append({"c"});
+  append({"b", "d", "b"});
+  append({"a", "b"});
+  convert(AnyObject(Frame::open(set)), {}, folder / "got.csv", part_options());
+  CHECK(read_text(folder / "got.csv") == "x\na\na\nb\nc\nb\nd\nb\na\nb\n");
 }
 
 TEST_CASE("dataset: parts with other columns or types are refused with a sentence") {

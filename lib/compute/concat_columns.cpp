@@ -83,13 +83,6 @@ std::int64_t ticks_in(TimeUnit coarse, TimeUnit fine) {
   return ticks_per_second(fine) / ticks_per_second(coarse);
 }
 
-/// "category", "timestamp in ms (UTC)".
-std::string told(const Meaning& meaning) {
-  std::string text(name(meaning.kind));
-  if (meaning.has_time()) text += " in " + std::string(name(meaning.unit));
-  return meaning.zone.empty() ? text : text + " (" + shown(meaning.zone) + ")";
-}
-
 /// One column of frames that are put together by rows.
 class ColumnMerge {
  public:
@@ -157,7 +150,7 @@ class ColumnMerge {
     Meaning& meaning = column_.meaning;
     if (meaning.has_words()) {
       column_.value_type = code_type(words_.size());
-      meaning.words = words_.take();
+      meaning.words = words_.words();
     }
     if (missing && !meaning.missing) meaning.missing = missing_mark(meaning.kind);
     return column_;
@@ -269,6 +262,12 @@ ValueType common_type(ValueType a, ValueType b) noexcept {
     if (holds_all(type, a) && holds_all(type, b)) return type;
   }
   return is_float(a) || is_float(b) ? ValueType::f64 : ValueType::i64;
+}
+
+std::string told(const Meaning& meaning) {
+  std::string text(name(meaning.kind));
+  if (meaning.has_time()) text += " in " + std::string(name(meaning.unit));
+  return meaning.zone.empty() ? text : text + " (" + shown(meaning.zone) + ")";
 }
 
 std::optional<std::pair<ValueType, ValueType>> rounding(ValueType part, ValueType whole,

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "dapple/column.h"
@@ -16,6 +18,9 @@ namespace dapple::detail {
 /// The narrowest type that holds both. Where there is none, i64 for integers and f64 with floats:
 /// a value that it does not hold exactly is an error when it is read (rule R6).
 ValueType common_type(ValueType a, ValueType b) noexcept;
+
+/// What a column is, for messages: "category", "timestamp in ms (UTC)".
+std::string told(const Meaning& meaning);
 
 /// A stored number.
 struct StoredNumber {

@@ -48,8 +48,8 @@ void MergedWords::reorder(const std::vector<std::uint32_t>& order) {
   reordered_ = true;
 }
 
-std::shared_ptr<const Dictionary> MergedWords::take() {
-  if (again_.empty() && !reordered_) return std::move(distinct_);
+std::shared_ptr<const Dictionary> MergedWords::words() const {
+  if (again_.empty() && !reordered_) return distinct_;
   if (again_.empty()) {
     auto words = std::make_shared<WordTable>();
     for (const std::uint32_t word : word_of_) words->add((*distinct_)[word]);

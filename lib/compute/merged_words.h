@@ -14,7 +14,7 @@ namespace dapple::detail {
 
 /// Each word is there as often as in the dictionary that has it most often: keys of a file may have
 /// equal values, as buckets of a hash have, and stay apart. Of equal dictionaries the result is one
-/// of them. One thread.
+/// of them, and whatever is added later, codes stay until `reorder`. One thread.
 class MergedWords {
  public:
   /// What the codes of a dictionary become; its word i has code i + 1, and 0 stays 0.
@@ -25,7 +25,8 @@ class MergedWords {
   /// Word order[i] comes to place i. REQUIRES a permutation.
   void reorder(const std::vector<std::uint32_t>& order);
 
-  std::shared_ptr<const Dictionary> take();
+  /// All of them. Those that are added later may join it.
+  std::shared_ptr<const Dictionary> words() const;
 
  private:
   std::uint32_t next_code() const;

@@ -11,12 +11,12 @@
 #include <vector>
 
 #include "dapple/dataset.h"
+#include "lib/compute/merged_words.h"
 #include "lib/dataset/open_dataset.h"
 #include "lib/dataset/state.h"
 #include "lib/dbdf/row_directory.h"
 #include "lib/index/entries.h"
 #include "lib/object/block_stats.h"
-#include "lib/object/dictionary.h"
 #include "lib/object/schema.h"
 
 namespace dapple::detail::dataset {
@@ -66,8 +66,8 @@ class Draft {
   Schema schema_;
   std::string attributes_;
   std::vector<PartRecord> parts_;
-  std::vector<CodeMap> maps_;                                  // sorted by part, then column
-  std::map<std::uint32_t, std::shared_ptr<WordTable>> words_;  // of columns that got more here
+  std::vector<CodeMap> maps_;                   // sorted by part, then column
+  std::map<std::uint32_t, MergedWords> words_;  // of columns that got more here
   std::vector<Id> doomed_;
   std::vector<Id> writes_;  // of the states before, the latest first
   EntryTable entries_;      // in the order of the parts, then of their bytes

@@ -7,6 +7,7 @@
 #include "lib/base/text.h"
 #include "lib/base/value_types.h"
 #include "lib/cells/convert_cells.h"
+#include "lib/compute/concat_columns.h"
 #include "lib/dataset/draft.h"
 #include "lib/object/dictionary.h"
 #include "lib/object/make_object.h"
@@ -24,12 +25,8 @@ std::uint64_t common_words(const Dictionary& a, const Dictionary& b) {
   return n;
 }
 
-std::string told(const Column& column) {
-  const Meaning& meaning = column.meaning;
-  std::string text(name(meaning.kind));
-  if (meaning.has_time()) text += " in " + std::string(name(meaning.unit));
-  if (!meaning.zone.empty()) text += " (" + shown(meaning.zone) + ")";
-  return text + " of " + std::string(name(column.value_type));
+std::string told_with_type(const Column& column) {
+  return told(column.meaning) + " of " + std::string(name(column.value_type));
 }
 
 [[noreturn]] void fail_column(const std::string& file, const Column& column,
@@ -53,7 +50,7 @@ void merge_meaning(Column& whole, const Column& part, const std::string& file) {
   const bool same = all.kind == own.kind && all.unit == own.unit && all.zone == own.zone;
   if (!words && (!same || !holds_all(whole.value_type, part.value_type))) {
     fail_column(file, part,
-                "is a " + told(part) + " here and a " + told(whole) +
+                "is a " + told_with_type(part) + " here and a " + told_with_type(whole) +
                     " in the data set; write the part with that");
   }
   if (!own.missing || all.missing == own.missing) return;
@@ -132,20 +129,18 @@ void Draft::merge_words(Column& whole, const Column& part, std::uint32_t col,
   const std::uint64_t common = common_words(known, own);
   if (common < own.size() && common == known.size()) {
     whole.meaning.words = part.meaning.words;  // it goes on
+    words_.erase(col);
   } else if (common < own.size()) {
     if (whole.meaning.ordered || part.meaning.ordered) {
       fail_column(file, part,
                   "has words in another order than the data set; write the part with "
                   "the words of the data set in their order");
     }
-    std::shared_ptr<WordTable>& words = words_[col];
-    if (words != whole.meaning.words) {
-      words = std::make_shared<WordTable>();
-      words->add(known);
-      whole.meaning.words = words;
-    }
-    CodeMap map{static_cast<std::uint32_t>(parts_.size()), col, {0}, 0};
-    words->add(own, &map.codes);
+    const auto [found, fresh] = words_.try_emplace(col);
+    MergedWords& words = found->second;
+    if (fresh) words.add(known);
+    CodeMap map{static_cast<std::uint32_t>(parts_.size()), col, words.add(own), 0};
+    whole.meaning.words = words.words();
     map.most = *std::max_element(map.codes.begin(), map.codes.end());
     maps_.push_back(std::move(map));
   }
