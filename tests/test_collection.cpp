@@ -1,8 +1,4 @@
 // Collections: members of a folder and of an archive, in place.
-
-#include <fcntl.h>
-#include <sys/file.h>
-
 #include <array>
 #include <atomic>
 #include <cstring>
@@ -20,6 +16,7 @@
 #include "lib/io/local/local_file.h"
 #include "lib/io/memory/memory_source.h"
 #include "lib/io/output_file.h"
+#include "lib/io/temporary.h"
 #include "lib/io/window_source.h"
 #include "tests/check.h"
 #include "tests/foreign/zip_image.h"
@@ -195,11 +192,11 @@ TEST_CASE("collection: what a process left that was killed while it unpacked is 
   const auto path = folder / "c.dds", packed = folder / "c.zip";
   put(path / "X.dbdf", small_matrix(1));
   pack_collection(path, packed);
-  const auto left = folder / ".dapple-new-1-0", used = folder / ".dapple-new-1-1";
+  std::filesystem::path left, used;
+  const auto lock = detail::open_hidden_folder(folder / "d.dds", used);
+  detail::open_hidden_folder(folder / "d.dds", left).close();
   put(left / "obs/x.dbdf", "half");
   put(used / "obs/x.dbdf", "half");
-  const detail::Descriptor lock(::open(used.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  REQUIRE(::flock(lock.get(), LOCK_EX | LOCK_NB) == 0);
   unpack_collection(packed, folder / "d.dds");
   CHECK(!std::filesystem::exists(left));
   CHECK(std::filesystem::exists(used / "obs/x.dbdf"));

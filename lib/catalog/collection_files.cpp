@@ -1,9 +1,6 @@
 // Collections as a whole: packed into one file, and unpacked.
 #include <fcntl.h>
 #include <stdio.h>
-#include <sys/file.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include <zlib.h>
 
 #include <algorithm>
@@ -19,6 +16,7 @@
 #include "lib/io/descriptor.h"
 #include "lib/io/memory/memory_source.h"
 #include "lib/io/output_file.h"
+#include "lib/io/temporary.h"
 
 namespace dapple {
 
@@ -29,51 +27,13 @@ namespace {
 
 constexpr std::string_view kNothingDeclared = R"({"version": 1, "axes": {}})";
 
-constexpr std::string_view kHidden = ".dapple-new-";
-
-/// A folder that is locked until its process ends; not open when somebody else has it locked, or
-/// it is gone or another user's.
-detail::Descriptor lock_folder(const fs::path& path) {
-  detail::Descriptor fd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-  struct stat open {
-  }, named{};
-  const bool ours = fd.is_open() && ::flock(fd.get(), LOCK_EX | LOCK_NB) == 0 &&
-                    ::fstat(fd.get(), &open) == 0 && ::lstat(path.c_str(), &named) == 0 &&
-                    open.st_dev == named.st_dev && open.st_ino == named.st_ino &&
-                    open.st_uid == ::geteuid();
-  if (!ours) fd.close();
-  return fd;
-}
-
-/// Removes the hidden folders here that nobody has locked: who made them was killed.
-void remove_abandoned(const fs::path& folder) {
-  std::error_code ignored;
-  fs::directory_iterator file(folder, ignored);
-  for (; !ignored && file != fs::directory_iterator(); file.increment(ignored)) {
-    if (!file->path().filename().string().starts_with(kHidden)) continue;
-    const detail::Descriptor lock = lock_folder(file->path());
-    std::error_code stays;
-    if (lock.is_open()) fs::remove_all(file->path(), stays);
-  }
-}
-
-/// A new folder beside `path`, with a name that nobody looks for; removed unless it gets another.
+/// A new folder with a hidden name beside `path`; removed unless it gets another.
 class HiddenFolder {
  public:
   explicit HiddenFolder(const fs::path& path) {
-    const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
-    remove_abandoned(folder);
-    const std::string name = std::string(kHidden) + std::to_string(::getpid()) + "-";
-    std::error_code error;
-    for (unsigned n = 0; n < kMostTries && !error; ++n) {
-      made_ = folder / (name + std::to_string(n));
-      if (!fs::create_directory(made_, error)) continue;
-      // Before it was locked, somebody may have taken it for abandoned. Where there are no locks,
-      // nobody does.
-      lock_ = lock_folder(made_);
-      if (lock_.is_open() || (errno != EWOULDBLOCK && fs::exists(made_))) return;
-    }
-    detail::throw_io(path.string(), "create", error ? error.value() : EEXIST);
+    detail::remove_abandoned(path);
+    lock_ = detail::open_hidden_folder(path, made_);
+    if (!lock_.is_open()) detail::throw_io(path.string(), "create", errno);
   }
   ~HiddenFolder() {
     std::error_code ignored;
@@ -85,8 +45,6 @@ class HiddenFolder {
   const fs::path& path() const noexcept { return made_; }
 
  private:
-  static constexpr unsigned kMostTries = 1000;
-
   fs::path made_;
   detail::Descriptor lock_;
 };

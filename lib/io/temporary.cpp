@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <charconv>
 #include <span>
+#include <system_error>
 
 #include "lib/io/byte_source.h"
 #include "lib/io/hash.h"
@@ -39,15 +40,38 @@ std::filesystem::path hidden_name(const std::filesystem::path& path, unsigned nu
   return path.parent_path() / name;
 }
 
-// True when the open file is this user's regular file of that name.
+// True when what is open is this user's file or folder of that name.
 bool is_ours(int fd, const std::filesystem::path& path) noexcept {
   struct stat open, named;
-  return ::fstat(fd, &open) == 0 && ::lstat(path.c_str(), &named) == 0 && S_ISREG(named.st_mode) &&
-         open.st_dev == named.st_dev && open.st_ino == named.st_ino && open.st_uid == ::geteuid();
+  return ::fstat(fd, &open) == 0 && ::lstat(path.c_str(), &named) == 0 &&
+         (S_ISREG(named.st_mode) || S_ISDIR(named.st_mode)) && open.st_dev == named.st_dev &&
+         open.st_ino == named.st_ino && open.st_uid == ::geteuid();
 }
 
 bool lock(int fd) noexcept {
   return uninterrupted([&] { return ::flock(fd, LOCK_EX | LOCK_NB); }) == 0;
+}
+
+// Makes something new under a hidden name: make(name) opens it, and fails with EEXIST where another
+// has the name.
+template <class Make>
+Descriptor open_new(const std::filesystem::path& path, std::filesystem::path& hidden,
+                    const Make& make) {
+  for (unsigned number = 0; number < kMostNames; ++number) {
+    hidden = hidden_name(path, number);
+    Descriptor fd(make(hidden.c_str()));
+    if (!fd.is_open()) {
+      if (errno == EEXIST) continue;
+      break;
+    }
+    // Before it was locked, another writer may have taken it for abandoned. (If the file system has
+    // no locks, nobody removes anything.)
+    const bool contested = !lock(fd.get()) && errno == EWOULDBLOCK;
+    if (!contested && is_ours(fd.get(), hidden)) return fd;
+    errno = EEXIST;
+  }
+  hidden.clear();
+  return Descriptor();
 }
 
 }  // namespace
@@ -64,23 +88,20 @@ bool lacks_nameless(int errno_value) noexcept {
 
 Descriptor open_hidden(const std::filesystem::path& path, mode_t mode,
                        std::filesystem::path& hidden) {
-  for (unsigned number = 0; number < kMostNames; ++number) {
-    hidden = hidden_name(path, number);
-    Descriptor fd(uninterrupted([&] {
-      return ::open(hidden.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC | O_NOFOLLOW, mode);
-    }));
-    if (!fd.is_open()) {
-      if (errno == EEXIST) continue;
-      break;
-    }
-    // Before it was locked, another writer may have taken it for abandoned. (If the file system has
-    // no locks, nobody removes anything.)
-    const bool contested = !lock(fd.get()) && errno == EWOULDBLOCK;
-    if (!contested && is_ours(fd.get(), hidden)) return fd;
-    errno = EEXIST;
-  }
-  hidden.clear();
-  return Descriptor();
+  return open_new(path, hidden, [&](const char* name) {
+    return uninterrupted(
+        [&] { return ::open(name, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC | O_NOFOLLOW, mode); });
+  });
+}
+
+Descriptor open_hidden_folder(const std::filesystem::path& path, std::filesystem::path& hidden) {
+  return open_new(path, hidden, [](const char* name) {
+    if (::mkdir(name, 0777) != 0) return -1;
+    const int fd = uninterrupted(
+        [&] { return ::open(name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC); });
+    if (fd < 0 && errno == ENOENT) errno = EEXIST;  // another writer took it for abandoned
+    return fd;
+  });
 }
 
 std::string name_in_proc(int fd) { return "/proc/self/fd/" + std::to_string(fd); }
@@ -109,7 +130,11 @@ void remove_abandoned(const std::filesystem::path& path) {
       continue;
     }
     free = 0;
-    if (lock(fd.get()) && is_ours(fd.get(), hidden)) ::unlink(hidden.c_str());
+    if (!lock(fd.get()) || !is_ours(fd.get(), hidden)) continue;
+    std::error_code stays;
+    if (::unlink(hidden.c_str()) != 0 && errno == EISDIR) {
+      std::filesystem::remove_all(hidden, stays);
+    }
   }
 }
 

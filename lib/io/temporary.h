@@ -1,10 +1,10 @@
-// Files that are not yet published: unnamed where the file system supports that (O_TMPFILE),
-// otherwise with a hidden name in the folder of the destination.
+// Files and folders that are not yet published: files unnamed where the file system supports that
+// (O_TMPFILE), otherwise with a hidden name in the folder of the destination.
 //
 // A hidden name of FILE is .FILE.dapple-N-HASH, where HASH is that of the rest of the name, so that
 // no other program has such files. The writer locks it (flock) until its process ends. A hidden
-// file of the same user that is not locked was therefore abandoned, and the next writer of FILE
-// removes it.
+// file or folder of the same user that is not locked was therefore abandoned, and the next writer
+// of FILE removes it.
 #pragma once
 
 #include <sys/types.h>
@@ -30,13 +30,17 @@ bool lacks_nameless(int errno_value) noexcept;
 Descriptor open_hidden(const std::filesystem::path& path, mode_t mode,
                        std::filesystem::path& hidden);
 
+/// The same of a folder.
+Descriptor open_hidden_folder(const std::filesystem::path& path, std::filesystem::path& hidden);
+
 /// Gives an unnamed file a hidden name beside `path`. Empty, with errno, on failure.
 std::filesystem::path name_hidden(int fd, const std::filesystem::path& path);
 
 /// The path in /proc through which an open file can be linked.
 std::string name_in_proc(int fd);
 
-/// Removes the hidden files beside `path` whose writers died, as far as that is possible.
+/// Removes the hidden files and folders beside `path` whose writers died, as far as that is
+/// possible.
 void remove_abandoned(const std::filesystem::path& path);
 
 /// Writes all bytes at `offset`. False, with errno, on failure.
