@@ -222,7 +222,7 @@ TEST_CASE("groups: slot names that are not UTF-8 are refused when written, found
 
   // As another writer would have written them.
   detail::dbdf::HintWriter hint;
-  hint.add_names(detail::dbdf::emit_columns(named_schema(bad)));
+  hint.add_columns(detail::dbdf::emit_columns(named_schema(bad)), detail::ObjectKind::matrix);
   test::Image image = test::Image::matrix(1, 2, ValueType::u8);
   image.dense<std::uint8_t>({0, 0}, 1, 2, {1, 2});
   FileBytes bytes = image.bytes();

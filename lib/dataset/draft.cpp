@@ -1,7 +1,6 @@
 #include "lib/dataset/draft.h"
 
 #include <algorithm>
-#include <array>
 #include <limits>
 #include <map>
 #include <numeric>
@@ -229,27 +228,12 @@ void Draft::emit(StateHead head, const std::string& name,
   const BlockIndex index =
       BlockIndex::from_entries(std::move(entries_), schema_.rows, schema_.cols, name);
   dbdf::HintWriter hints;
-  if (auto columns = dbdf::emit_columns(schema_); !columns.empty()) hints.add(std::move(columns));
+  hints.add_columns(dbdf::emit_columns(schema_), schema_.kind);
   if (!attributes_.empty()) hints.add(dbdf::emit_attributes(attributes_));
   if (knows_stats_) hints.add(dbdf::emit_statistics(index, stats_));
-  if (auto rows = row_counts_.emit(index); !rows.empty()) hints.add(std::move(rows));
-  dbdf::bind_statistics(hints, index, tables.hash);
-  std::uint64_t size = 0;
-  const auto add = [&](std::span<const std::byte> bytes) {
-    put(bytes);
-    size += bytes.size();
-  };
-  add(tables.bytes);
-  constexpr std::array<std::byte, dbdf::kLine> kZeros{};
-  const auto align = [&](std::uint64_t wanted) {
-    add(std::span(kZeros).first((wanted + dbdf::kLine - size % dbdf::kLine) % dbdf::kLine));
-  };
-  align(hints.empty() ? 0 : hints.alignment());
-  if (!hints.empty()) {
-    hints.emit(size, add);
-    add(std::span(kZeros).first(dbdf::kPosition + dbdf::kDenseHeader));
-  }
-  dbdf::emit_index(index, tables.hash, size + dbdf::index_bytes(index), hints.kind(), put);
+  hints.add(row_counts_.emit(index));
+  put(tables.bytes);
+  dbdf::emit_index_apart(index, tables.hash, tables.bytes.size(), std::move(hints), put);
 }
 
 }  // namespace dapple::detail::dataset

@@ -47,12 +47,13 @@ std::vector<std::byte> hint_end(std::span<const std::byte> content, std::uint64_
   return end;
 }
 
-void HintWriter::add_names(std::vector<std::byte> content) {
+void HintWriter::add_columns(std::vector<std::byte> content, ObjectKind of) {
+  names_ = of == ObjectKind::matrix && !content.empty();
   add(std::move(content));
-  names_ = true;
 }
 
 void HintWriter::add(std::vector<std::byte> content) {
+  if (content.empty()) return;
   const std::uint64_t lines = hint_payload(content.size()) / kLine;
   if (lines > std::numeric_limits<std::uint32_t>::max()) {
     throw Error(Errc::unsupported, "the dictionaries of the columns take more than 256 GiB");
@@ -73,10 +74,10 @@ std::uint64_t HintWriter::bytes() const noexcept {
   return all;
 }
 
-std::uint64_t HintWriter::alignment() const noexcept {
+std::uint64_t HintWriter::gap_after(std::uint64_t offset) const noexcept {
   // Payloads are whole lines, so each block shifts the next one by its header.
-  const std::uint64_t headers = (contents_.size() + 1) * kHintHeader;
-  return (kLine - headers % kLine) % kLine;
+  const std::uint64_t end = offset + (contents_.size() + 1) * kHintHeader;
+  return round_up(end, kLine) - end;
 }
 
 void HintWriter::emit(std::uint64_t offset,
@@ -89,6 +90,26 @@ void HintWriter::emit(std::uint64_t offset,
     offset += kHintHeader + hint_payload(content.size());
     more = true;
   }
+}
+
+void emit_index_apart(const BlockIndex& index, std::uint64_t header_hash, std::uint64_t size,
+                      HintWriter hints,
+                      const std::function<void(std::span<const std::byte>)>& put) {
+  constexpr std::array<std::byte, kLine> kZeros{};
+  const auto put_zeros = [&](std::uint64_t bytes) {
+    put(std::span(kZeros).first(bytes));
+    size += bytes;
+  };
+  bind_statistics(hints, index, header_hash);
+  if (hints.empty()) {
+    put_zeros(round_up(size, kLine) - size);
+  } else {
+    put_zeros(hints.gap_after(size));
+    hints.emit(size, put);
+    size += hints.bytes();
+    put_zeros(kHintHeader);
+  }
+  emit_index(index, header_hash, size + index_bytes(index), hints.kind(), put);
 }
 
 namespace {

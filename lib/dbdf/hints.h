@@ -14,6 +14,7 @@
 #include "lib/dbdf/header.h"
 #include "lib/dbdf/index_block.h"
 #include "lib/io/byte_source.h"
+#include "lib/object/schema.h"
 
 namespace dapple::detail::dbdf {
 
@@ -48,8 +49,10 @@ std::vector<std::byte> hint_end(std::span<const std::byte> content, std::uint64_
 /// eight characters.
 class HintWriter {
  public:
+  /// Empty content is no hint.
   void add(std::vector<std::byte> content);
-  void add_names(std::vector<std::byte> content);  // of the columns of a matrix
+  /// What the columns of a frame mean, or the names of those of a matrix.
+  void add_columns(std::vector<std::byte> content, ObjectKind of);
   bool empty() const noexcept { return contents_.empty(); }
   const std::vector<std::vector<std::byte>>& contents() const noexcept { return contents_; }
   /// The content with this tag; empty when there is none.
@@ -60,9 +63,9 @@ class HintWriter {
     if (names_) return Hints::with_names;
     return empty() ? Hints::none : Hints::some;
   }
-  /// What the offset of the first hint must be modulo 64 for the payload of the index block, which
-  /// follows the last one, to be aligned to 64.
-  std::uint64_t alignment() const noexcept;
+  /// How many bytes after byte `offset` the first hint has to start, or else the index block, for
+  /// the payload of that block to be aligned to 64.
+  std::uint64_t gap_after(std::uint64_t offset) const noexcept;
   /// Hands out the blocks, the first of which starts at byte `offset`.
   void emit(std::uint64_t offset, const std::function<void(std::span<const std::byte>)>& put) const;
 
@@ -70,6 +73,12 @@ class HintWriter {
   std::vector<std::vector<std::byte>> contents_;
   bool names_ = false;
 };
+
+/// Hands out the hints and the index of what has `size` bytes and is no dbdf file: the sidecar of
+/// one, or the state of a data set. They are where a file has them, but there are zeros in place of
+/// the padding and of the header of the index block.
+void emit_index_apart(const BlockIndex& index, std::uint64_t header_hash, std::uint64_t size,
+                      HintWriter hints, const std::function<void(std::span<const std::byte>)>& put);
 
 /// The last hint with this tag before the index that `trailer` belongs to, or nothing. `first` is
 /// the lowest byte where a hint may start. Does not compare the content with its hash. Throws

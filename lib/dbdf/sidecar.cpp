@@ -141,12 +141,7 @@ void write_sidecar_of(const std::shared_ptr<ByteSource>& data, const std::filesy
   if (found.hints.columns) {
     const Hint columns = hint_in(*data, *found.hints.columns);
     const auto content = data->bytes(columns.offset, columns.bytes);
-    std::vector<std::byte> copy(content.begin(), content.end());
-    if (schema.kind == ObjectKind::frame) {
-      hints.add(std::move(copy));
-    } else {
-      hints.add_names(std::move(copy));
-    }
+    hints.add_columns({content.begin(), content.end()}, schema.kind);
   }
   found.hints.give(data, schema);
   add_object_hints(schema, hints);
@@ -154,23 +149,12 @@ void write_sidecar_of(const std::shared_ptr<ByteSource>& data, const std::filesy
   const Store store(data, std::move(schema), std::move(found.index), kDriver);
 
   OutputFile out(sidecar_path(path), true);
-  std::uint64_t size = 0;
-  const auto put = [&](std::span<const std::byte> bytes) {
-    out.append(bytes);
-    size += bytes.size();
-  };
-  put(binding_of(*data, body).line(*data));
+  out.append(binding_of(*data, body).line(*data));
   if (options.statistics && store.index().size() > 0) {
     hints.add(emit_statistics(store.index(), scan_statistics(store, options.threads)));
   }
-  bind_statistics(hints, store.index(), header_hash);
-  if (!hints.empty()) {
-    // As in a file, where they precede the index block.
-    put(std::span<const std::byte>(std::array<std::byte, kLine>{}).first(hints.alignment()));
-    hints.emit(size, put);
-    put(std::array<std::byte, kPosition + kDenseHeader>{});
-  }
-  emit_index(store.index(), header_hash, size + index_bytes(store.index()), hints.kind(), put);
+  emit_index_apart(store.index(), header_hash, out.appended(), std::move(hints),
+                   [&](std::span<const std::byte> bytes) { out.append(bytes); });
   require_unchanged(*data, path);
   out.publish();
 }

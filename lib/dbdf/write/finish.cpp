@@ -94,19 +94,13 @@ BlockIndex BlockWriter::write_index() {
     dbdf::HintWriter hints;
     const auto words =
         options_.pack == Packing::none ? dbdf::WordsAs::plain : dbdf::WordsAs::packed;
-    if (auto columns = dbdf::emit_columns(schema_, words); !columns.empty()) {
-      if (schema_.kind == ObjectKind::frame) {
-        hints.add(std::move(columns));
-      } else {
-        hints.add_names(std::move(columns));
-      }
-    }
+    hints.add_columns(dbdf::emit_columns(schema_, words), schema_.kind);
     dbdf::add_object_hints(schema_, hints);
     if (keeps_stats() && dbdf::statistics_pay(index)) {
       hints.add(dbdf::emit_statistics(index, file_.take_stats()));
     }
-    if (auto rows = row_directory_.emit(index); !rows.empty()) hints.add(std::move(rows));
-    if (!hint_.empty()) hints.add(std::move(hint_));
+    hints.add(row_directory_.emit(index));
+    hints.add(std::move(hint_));
     file_.put_index(index, dbdf::emit_header(schema_), std::move(hints));
     return index;
   } catch (const Error& e) {

@@ -255,7 +255,7 @@ void ItemFile::list(const Entry& entry, const BlockStats& stats) {
 // Appends a small item, to be written together with others.
 void ItemFile::append_small(Entry& entry, const BlockStats& stats, std::span<const iovec> parts) {
   const std::lock_guard lock(mutex_);
-  if (entry.kind == BlockKind::dense && entry.codec == 0) append_padding(align_);
+  if (entry.kind == BlockKind::dense && entry.codec == 0) append_padding();
   entry.offset = tail_.offset() + kPosition;
   for (const iovec& part : parts) tail_.put(bytes_of(part));
   list(entry, stats);
@@ -267,7 +267,7 @@ ItemFile::Place ItemFile::reserve(Entry& entry, const BlockStats& stats, Turn* t
   in_turn(turn, [&] {
     const std::lock_guard lock(mutex_);
     place.begin = tail_.offset();
-    if (entry.kind == BlockKind::dense && entry.codec == 0) append_padding(align_);
+    if (entry.kind == BlockKind::dense && entry.codec == 0) append_padding();
     tail_.flush();
     place.offset = tail_.offset();
     place.number = entries_.size();
@@ -279,15 +279,15 @@ ItemFile::Place ItemFile::reserve(Entry& entry, const BlockStats& stats, Turn* t
 }
 
 // Appends the padding that aligns the next dense payload.
-void ItemFile::append_padding(std::uint64_t align) {
-  const std::uint64_t bytes = padding_in_front_of(tail_.offset(), align);
+void ItemFile::append_padding() {
+  const std::uint64_t bytes = padding_in_front_of(tail_.offset(), align_);
   if (bytes == 0) return;
   constexpr std::uint64_t kAllowed = std::uint64_t{64} << 20, kFactor = 4;
   padding_ += bytes;
   if (padding_ > kAllowed &&
       (padding_ - kAllowed) / kFactor > tail_.offset() - (padding_ - bytes)) {
     throw Error(Errc::invalid_argument, name(), std::nullopt,
-                "an alignment of " + std::to_string(align) +
+                "an alignment of " + std::to_string(align_) +
                     " would fill the file with padding: " + std::to_string(padding_ >> 20) +
                     " MiB for " + std::to_string((tail_.offset() - (padding_ - bytes)) >> 10) +
                     " KiB of blocks so far; choose larger tiles or a smaller alignment");
@@ -300,18 +300,12 @@ void ItemFile::append_padding(std::uint64_t align) {
 void ItemFile::put_index(const BlockIndex& index, std::span<const std::byte> header,
                          HintWriter hints) {
   const std::uint64_t header_hash = xxh3(header);
-  std::vector<std::byte> head_copy;
-  if (hints.empty()) {
-    append_padding(kLine);
-    head_copy = emit_head_copy(index, header, hints, tail_.offset());
-  } else {
-    std::uint64_t gap = (hints.alignment() + kLine - tail_.offset() % kLine) % kLine;
-    while (gap != 0 && gap < kPaddingHeader + kTag) gap += kLine;
-    if (gap != 0) put_padding(gap, tail_);
-    head_copy = emit_head_copy(index, header, hints, tail_.offset());
-    bind_statistics(hints, index, header_hash, head_copy);
-    hints.emit(tail_.offset(), [&](std::span<const std::byte> part) { tail_.put(part); });
-  }
+  std::uint64_t gap = hints.gap_after(tail_.offset());
+  while (gap != 0 && gap < kPaddingHeader + kTag) gap += kLine;
+  if (gap != 0) put_padding(gap, tail_);
+  const std::vector<std::byte> head_copy = emit_head_copy(index, header, hints, tail_.offset());
+  bind_statistics(hints, index, header_hash, head_copy);
+  hints.emit(tail_.offset(), [&](std::span<const std::byte> part) { tail_.put(part); });
   const std::uint64_t bytes = index_bytes(index) + head_copy.size();
   Entry block;
   block.pos = kAuxiliaryPos;

@@ -102,7 +102,7 @@ class ItemFile {
   }
   template <class F>
   void attempt(const F& f);
-  void append_padding(std::uint64_t align);
+  void append_padding();
 
   OutputFile file_;
   const std::uint64_t align_;
