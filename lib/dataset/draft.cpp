@@ -13,6 +13,7 @@
 #include "lib/dbdf/object_hints.h"
 #include "lib/dbdf/read/open_dbdf.h"
 #include "lib/dbdf/statistics.h"
+#include "lib/index/overlap.h"
 #include "lib/object/row_counts.h"
 
 namespace dapple::detail::dataset {
@@ -198,17 +199,11 @@ void Draft::require_apart(const std::string& folder) const {
 }
 
 void Draft::require_covered(const std::string& folder) const {
-  __extension__ using Wide = unsigned __int128;
-  Wide covered = 0;
-  for (std::uint64_t i = 0; i < entries_.size(); ++i) {
-    const Entry e = entries_[i];
-    covered += std::uint64_t{e.rows} * e.cols;
-  }
-  const Wide all = Wide{schema_.rows} * schema_.cols;
-  if (covered >= all) return;
-  const Wide most = std::numeric_limits<std::uint64_t>::max();
+  const Area missing = cells_in_none(entries_, schema_.rows, schema_.cols);
+  if (missing == 0) return;
+  const Area most = std::numeric_limits<std::uint64_t>::max();
   throw Error(Errc::invalid_argument, folder, std::nullopt,
-              counted(static_cast<std::uint64_t>(std::min(all - covered, most)), "cell") + " of " +
+              counted(static_cast<std::uint64_t>(std::min(missing, most)), "cell") + " of " +
                   extents_text(schema_.rows, schema_.cols) +
                   " would be in no part (R7); commit all parts at once, or without asking that "
                   "they cover everything");

@@ -69,4 +69,13 @@ Error overlap_error(const EntryTable& entries, const Overlap& overlap, const std
                    text({both.rows.begin, both.cols.begin}) + " (R3)");
 }
 
+Area cells_in_none(const EntryTable& entries, std::uint64_t rows, std::uint64_t cols) {
+  const Area all = Area{rows} * cols;
+  Area covered = 0;
+  for (std::uint64_t i = 0; i < entries.size(); ++i) {
+    covered += Area{entries[i].rows} * entries[i].cols;
+  }
+  return all - std::min(all, covered);
+}
+
 }  // namespace dapple::detail

@@ -1,4 +1,4 @@
-// Finding blocks that share a cell (R3).
+// Blocks that share a cell (R3), and cells that are in no block (R7).
 #pragma once
 
 #include <cstdint>
@@ -26,5 +26,10 @@ std::vector<Overlap> find_overlaps(const EntryTable& entries,
                                    std::span<const std::uint64_t> order = {});
 
 Error overlap_error(const EntryTable& entries, const Overlap& overlap, const std::string& file);
+
+__extension__ using Area = unsigned __int128;  // of regions, which can exceed 64 bits
+
+/// How many of rows x cols cells are in none of these blocks, no two of which share a cell.
+Area cells_in_none(const EntryTable& entries, std::uint64_t rows, std::uint64_t cols);
 
 }  // namespace dapple::detail

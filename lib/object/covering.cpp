@@ -10,8 +10,6 @@ namespace dapple::detail {
 
 namespace {
 
-__extension__ using Area = unsigned __int128;  // of regions, which can exceed 64 bits
-
 Area area(const Region& region) { return Area{region.rows.size()} * region.cols.size(); }
 
 // The entries of an index in place are not checked for overlaps at open, as those of a walk are.

@@ -100,7 +100,7 @@ class Inspector {
       out_.lost = out_.blocks - out_.sound.size();
       if (fault) keep_front(*fault);
     } else if (fault || !index_.lists(out_.sound)) {
-      out_.index_lies = !fault && index_.lies(out_.sound, object());
+      out_.index_lies = !fault && index_.lies(out_.sound, schema_.rows, schema_.cols);
       walk_by_index();
       out_.blocks = out_.index_lies ? walked : index_.size();
     }
@@ -115,8 +115,6 @@ class Inspector {
   }
 
  private:
-  Region object() const { return {{0, schema_.rows}, {0, schema_.cols}}; }
-
   bool has_tag_of_trailer() const {
     const std::uint64_t n = out_.sound.size();
     const std::uint64_t end = n == 0 ? body_ : out_.sound[n - 1].offset + out_.sound[n - 1].bytes;

@@ -20,6 +20,7 @@
 #include "lib/dbdf/sidecar.h"
 #include "lib/dbdf/statistics.h"
 #include "lib/index/entry_summary.h"
+#include "lib/index/overlap.h"
 #include "lib/object/dictionary.h"
 
 namespace dapple::detail::dbdf {
@@ -101,12 +102,7 @@ class IndexCheck {
 
 void check_absent(const Inspection& found, const Schema& schema, const std::string& file,
                   std::vector<Error>& findings) {
-  __extension__ using Area = unsigned __int128;
-  Area missing = Area{schema.rows} * schema.cols;
-  for (std::uint64_t i = 0; i < found.sound.size(); ++i) {
-    const Entry e = found.sound[i];
-    missing -= Area{e.rows} * e.cols;
-  }
+  const Area missing = cells_in_none(found.sound, schema.rows, schema.cols);
   if (missing == 0) return;
   const bool few = missing <= ~std::uint64_t{0};
   findings.emplace_back(

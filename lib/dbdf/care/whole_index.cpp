@@ -15,16 +15,6 @@ namespace {
 
 constexpr std::uint64_t kNone = std::numeric_limits<std::uint64_t>::max();
 
-bool cover(const EntryTable& blocks, const Region& object) {
-  __extension__ using Area = unsigned __int128;
-  Area covered = 0;
-  for (std::uint64_t i = 0; i < blocks.size(); ++i) {
-    covered += Area{blocks[i].rows} * blocks[i].cols;
-  }
-  return covered == Area{object.rows.size()} * object.cols.size() &&
-         find_overlaps(blocks, order_by_position(blocks)).empty();
-}
-
 /// The number of the block whose position is at this byte.
 std::optional<std::uint64_t> starting_at(const EntryTable& blocks, std::uint64_t byte) {
   const std::uint64_t low = count_first(
@@ -79,7 +69,7 @@ bool WholeIndex::lists(EntryTable& blocks) const {
   return true;
 }
 
-bool WholeIndex::lies(const EntryTable& blocks, const Region& object) {
+bool WholeIndex::lies(const EntryTable& blocks, std::uint64_t rows, std::uint64_t cols) {
   arrange();
   bool names_others = false, differs = false;
   for (const Start& start : starts_) {
@@ -90,7 +80,8 @@ bool WholeIndex::lies(const EntryTable& blocks, const Region& object) {
   }
   // A block that differs from its entry is damaged, or its entry was forged: its hash tells.
   if (!names_others) return !differs && size() < blocks.size();
-  return cover(blocks, object);
+  return cells_in_none(blocks, rows, cols) == 0 &&
+         find_overlaps(blocks, order_by_position(blocks)).empty();
 }
 
 void WholeIndex::keep_only(const EntryTable& blocks) {

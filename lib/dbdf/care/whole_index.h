@@ -34,9 +34,9 @@ class WholeIndex {
   /// True when these blocks, in file order, are those of the index; then they get its hashes.
   bool lists(EntryTable& blocks) const;
   /// True when the index, though it has the right hash, does not name the blocks of a body that is
-  /// sound by itself: each cell of the object is in one of `blocks`, or the index names but some of
-  /// them.
-  bool lies(const EntryTable& blocks, const Region& object);
+  /// sound by itself: each of rows x cols cells is in one of `blocks`, or the index names but some
+  /// of them.
+  bool lies(const EntryTable& blocks, std::uint64_t rows, std::uint64_t cols);
   /// Forgets the entries of which no such block starts where they say. O(n log n).
   void keep_only(const EntryTable& blocks);
 
