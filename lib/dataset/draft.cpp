@@ -69,29 +69,38 @@ Draft::Draft(const Store& state, std::span<const Id> without)
   writes_ = tables.writes();
   writes_.insert(writes_.begin(), tables.head().write_id);
   if (writes_.size() > kMostWrites) writes_.resize(kMostWrites);
-  take_blocks(state, numbers);
+  entries_.reserve(state.index().size());
+  stats_.reserve(state.index().size());
+  take_blocks(state, [&](std::uint64_t number, Entry& entry) {
+    const std::uint64_t part = entry.offset >> kOffsetBits;
+    if (part >= numbers.size()) state.index().fail_entry(number, "the index leads to no part");
+    if (numbers[part] == kLeftOut) return Take::nothing;
+    entry.offset = (entry.offset & (kMostBytes - 1)) | std::uint64_t{numbers[part]} << kOffsetBits;
+    return Take::all;
+  });
 }
 
-void Draft::take_blocks(const Store& store, const std::vector<std::uint32_t>& numbers) {
+/// Adds the blocks of a store, and what it knows of each: `place(number, entry)` moves the entry to
+/// where it is here, and tells what to take.
+template <class Place>
+void Draft::take_blocks(const Store& store, const Place& place) {
   store.require_whole_index();
   const BlockIndex& index = store.index();
   const BlockStatsTable* const stats = store.block_stats();
   const RowCountsTable* const counts = store.row_counts();
-  entries_.reserve(index.size());
-  stats_.reserve(index.size());
-  knows_stats_ = stats != nullptr;
   for (std::uint64_t i = 0; i < index.size(); ++i) {
     const std::uint64_t number = index.in_file_order(i);
-    Entry entry = index.entry(number);
-    const std::uint64_t part = entry.offset >> kOffsetBits;
-    if (part >= numbers.size()) index.fail_entry(number, "the index leads to no part");
-    if (numbers[part] == kLeftOut) continue;
-    if (counts != nullptr && entry.kind == BlockKind::csr) {
-      if (const auto known = counts->find(number, entry)) row_counts_.add(entry, *known);
+    const Entry stored = index.entry(number);
+    Entry entry = stored;
+    const Take take = place(number, entry);
+    if (take == Take::nothing) continue;
+    if (counts != nullptr && stored.kind == BlockKind::csr) {
+      if (const auto known = counts->find(number, stored)) row_counts_.add(entry, *known);
     }
-    entry.offset = (entry.offset & (kMostBytes - 1)) | std::uint64_t{numbers[part]} << kOffsetBits;
     entries_.push_back(entry);
-    stats_.push_back(stats != nullptr ? (*stats)[number] : BlockStats());
+    const bool known = stats != nullptr && take == Take::all;
+    stats_.push_back(known ? (*stats)[number] : BlockStats());
+    knows_stats_ |= known;
   }
 }
 
@@ -139,34 +148,21 @@ void Draft::grow(std::uint64_t rows, std::uint64_t cols) {
 }
 
 void Draft::add_blocks(const Store& part, const PartRecord& record) {
-  part.require_whole_index();
-  const BlockIndex& index = part.index();
-  const BlockStatsTable* const stats = part.block_stats();
-  const RowCountsTable* const counts = part.row_counts();
   const std::uint64_t address = std::uint64_t{parts_.size() - 1} << kOffsetBits;
-  for (std::uint64_t i = 0; i < index.size(); ++i) {
-    const std::uint64_t number = index.in_file_order(i);
-    Entry entry = index.entry(number);
+  take_blocks(part, [&](std::uint64_t number, Entry& entry) {
     const Region cells = entry.cells();
     if (cells.empty() || cells.rows.end > part.schema().rows ||
         cells.cols.end > part.schema().cols || entry.offset > record.bytes ||
         entry.bytes > record.bytes - entry.offset) {
-      index.fail_entry(number, "a block outside the part (R2, R4)");
+      part.index().fail_entry(number, "a block outside the part (R2, R4)");
     }
     const auto recoded = recoded_type(part, entry);
-    const auto known = counts != nullptr && entry.kind == BlockKind::csr
-                           ? counts->find(number, entry)
-                           : std::nullopt;
     entry.pos.rx += record.cells.rows.begin;
     entry.pos.cx += record.cells.cols.begin;
     entry.offset += address;
     if (recoded && entry.kind != BlockKind::empty) entry.value_type = *recoded;
-    if (known) row_counts_.add(entry, *known);
-    entries_.push_back(entry);
-    // Codes that will be others are not in these statistics.
-    stats_.push_back(stats != nullptr && !recoded ? (*stats)[number] : BlockStats());
-    knows_stats_ |= stats != nullptr && !recoded;
-  }
+    return recoded ? Take::all_but_stats : Take::all;
+  });
 }
 
 void Draft::require_apart(const std::string& folder) const {

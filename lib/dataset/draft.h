@@ -55,7 +55,10 @@ class Draft {
             const std::function<void(std::span<const std::byte>)>& put);
 
  private:
-  void take_blocks(const Store& store, const std::vector<std::uint32_t>& numbers);
+  /// Of a block whose codes become others, the statistics no longer hold.
+  enum class Take : std::uint8_t { nothing, all, all_but_stats };
+  template <class Place>
+  void take_blocks(const Store& store, const Place& place);
   void merge_schema(const std::shared_ptr<const Store>& store);
   void merge_words(Column& whole, const Column& part, std::uint32_t col, const std::string& file);
   void add_blocks(const Store& part, const PartRecord& record);
