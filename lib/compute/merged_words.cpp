@@ -16,7 +16,6 @@ std::uint32_t MergedWords::next_code() const {
 std::vector<std::uint32_t> MergedWords::add(const Dictionary& words) {
   std::vector<std::uint32_t> codes{static_cast<std::uint32_t>(kMissingCode)};
   codes.reserve(words.size() + 1);
-  std::vector<std::uint32_t> seen(first_.size());  // in this dictionary
   std::vector<std::uint32_t> distinct;
   distinct_->add(words, &distinct);
   for (const std::uint32_t code : distinct) {
@@ -24,9 +23,9 @@ std::vector<std::uint32_t> MergedWords::add(const Dictionary& words) {
     if (word == first_.size()) {
       first_.push_back(next_code());
       word_of_.push_back(word);
-      seen.push_back(0);
+      seen_.push_back(0);
     }
-    const std::uint64_t before = seen[word]++;
+    const std::uint64_t before = seen_[word]++;
     if (before == 0) {
       codes.push_back(first_[word]);
       continue;
@@ -38,6 +37,7 @@ std::vector<std::uint32_t> MergedWords::add(const Dictionary& words) {
     }
     codes.push_back(place->second);
   }
+  for (const std::uint32_t code : distinct) seen_[code - 1] = 0;
   return codes;
 }
 

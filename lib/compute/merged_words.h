@@ -33,6 +33,7 @@ class MergedWords {
 
   std::shared_ptr<WordTable> distinct_ = std::make_shared<WordTable>();
   std::vector<std::uint32_t> first_;    // code of each distinct word
+  std::vector<std::uint32_t> seen_;     // how often, in the dictionary that is added
   std::vector<std::uint32_t> word_of_;  // number of the distinct word of each code
   std::unordered_map<std::uint64_t, std::uint32_t> again_;  // codes by word and how often before
   bool reordered_ = false;
