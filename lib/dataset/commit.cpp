@@ -60,9 +60,16 @@ void wait_after(unsigned attempt) {
       std::chrono::microseconds(std::uniform_int_distribution<unsigned>(0, most)(random)));
 }
 
+/// Nullptr when it was collected, so that there is a later one.
 std::shared_ptr<const Store> open_number(const std::filesystem::path& folder,
                                          std::uint64_t number) {
-  return open_state(LocalFile::open(state_path(folder, number).string()), {});
+  const std::filesystem::path path = state_path(folder, number);
+  try {
+    return open_state(LocalFile::open(path.string()), {});
+  } catch (const Error& e) {
+    if (e.code() != Errc::io || !is_gone(path)) throw;
+    return nullptr;
+  }
 }
 
 }  // namespace
@@ -79,11 +86,7 @@ std::shared_ptr<const Store> find_latest(const std::filesystem::path& folder) {
   for (;;) {
     const auto numbers = list_states(folder);
     if (numbers.empty()) return nullptr;
-    try {
-      return open_number(folder, numbers.back());
-    } catch (const Error& e) {  // it was collected, so there is a later one
-      if (e.code() != Errc::io || !is_gone(state_path(folder, numbers.back()))) throw;
-    }
+    if (auto state = open_number(folder, numbers.back())) return state;
   }
 }
 
@@ -215,11 +218,8 @@ DatasetState create(const std::filesystem::path& folder, const std::variant<Matr
 std::vector<DatasetState> log(const std::filesystem::path& folder) {
   std::vector<DatasetState> states;
   for (const std::uint64_t number : impl::list_states(folder)) {
-    try {
-      states.push_back(impl::described(*impl::open_number(folder, number)));
-    } catch (const Error& e) {  // it was collected meanwhile
-      if (e.code() != Errc::io || !impl::is_gone(impl::state_path(folder, number))) throw;
-    }
+    const auto state = impl::open_number(folder, number);
+    if (state != nullptr) states.push_back(impl::described(*state));
   }
   return states;
 }
