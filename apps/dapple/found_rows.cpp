@@ -41,7 +41,9 @@ FoundRows::FoundRows(const Frame& frame, std::vector<ShownColumn> columns, RowNu
       absent_(absent),
       safe_(console.out.is_terminal()),
       cells_(columns_.size()),
-      texts_(columns_.size()) {}
+      texts_(columns_.size()) {
+  for (const ShownColumn& column : columns_) keys_.push_back(json_string(label(column)) + ':');
+}
 
 const std::string& FoundRows::label(const ShownColumn& column) const {
   return column.is_text ? frame_.text_columns()[column.number].label : frame_.label(column.number);
@@ -98,7 +100,7 @@ void FoundRows::add_row(std::uint64_t row, std::size_t place) {
   if (numbers_ == RowNumbers::yes) text_ += (json ? "\"row\":" : "") + std::to_string(row);
   for (std::size_t c = 0; c < columns_.size(); ++c) {
     if (c > 0 || numbers_ == RowNumbers::yes) text_ += ',';
-    if (json) text_ += json_string(label(columns_[c])) + ':';
+    if (json) text_ += keys_[c];
     if (columns_[c].is_text) {
       add_text(texts_[c][place]);
     } else {

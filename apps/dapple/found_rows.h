@@ -40,6 +40,7 @@ class FoundRows {
   Absent absent_;
   bool safe_;           // words from a file must not be taken for commands of the terminal
   bool begun_ = false;  // not before the condition is known to be one for its columns
+  std::vector<std::string> keys_;                // of each column, in JSON
   std::vector<std::vector<std::byte>> cells_;    // of each column of numbers
   std::vector<std::vector<std::string>> texts_;  // of each column of text
   std::string text_;

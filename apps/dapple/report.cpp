@@ -1,5 +1,6 @@
 #include "report.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "hints.h"
@@ -61,6 +62,11 @@ std::string json_number(std::string number) {
   return finite ? number : '"' + number + '"';
 }
 
-std::string json_string(std::string_view text) { return dump(ordered_json(text)); }
+std::string json_string(std::string_view text) {
+  const auto is_plain = [](char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; };
+  if (!std::ranges::all_of(text, is_plain)) return dump(ordered_json(text));
+  std::string quoted = "\"";
+  return quoted.append(text).append("\"");
+}
 
 }  // namespace dapple::cli
