@@ -25,7 +25,7 @@ class Output {
   }
   template <class... Args>
   void print(fmt::format_string<Args...> format, Args&&... args) {
-    fmt::format_to(std::back_inserter(buffer_), format, std::forward<Args>(args)...);
+    fmt::format_to(fmt::appender(buffer_), format, std::forward<Args>(args)...);
     if (buffer_.size() >= kFlushAt) flush();
   }
 

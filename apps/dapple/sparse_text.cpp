@@ -146,12 +146,17 @@ void print_matrix(const Matrix& matrix, const Selection& part, const TextOptions
   const bool strict = options.reading.absent == Absent::error;
   for_each_band(matrix, region, rows_at_once(matrix, width), strict, [&](Range rows) {
     const auto csr = matrix.read_csr<T>({rows, {first, first + width}}, options.reading);
+    std::string lines;
     for (std::uint64_t row = 0; row < rows.size(); ++row) {
+      const std::string start = std::to_string(rows.begin + row) + ',';
       for (std::uint64_t k = csr.row_ptr[row]; k < csr.row_ptr[row + 1]; ++k) {
         if (csr.values[k] == T{0}) continue;  // -0
-        out.print("{},{},{}\n", rows.begin + row, first + csr.col_idx[k],
-                  cell_text(csr.values[k], options.short_floats));
+        const fmt::format_int col(first + csr.col_idx[k]);
+        lines.append(start).append(col.data(), col.size()).append(",");
+        lines.append(cell_text(csr.values[k], options.short_floats)).append("\n");
       }
+      out.write(lines);
+      lines.clear();
     }
   });
 }
