@@ -14,8 +14,7 @@ namespace dapple::cli {
 
 namespace {
 
-/// "; 5 of 20 cells are absent", or nothing if blocks cover every cell. There may be no other trace
-/// of blocks that a truncated file has lost.
+/// "; 5 of 20 cells are absent", or nothing if blocks cover every cell.
 std::string absent_text(const BlockedObject& object) {
   std::uint64_t absent = 0;
   if (__builtin_mul_overflow(object.rows(), object.cols(), &absent)) return "";

@@ -29,7 +29,7 @@ VerifyReport verify(const std::filesystem::path& path, Level level, const OpenOp
                     const TakeProgress& progress = {});
 
 struct RepairReport {
-  std::vector<Error> lost;  // why blocks, or what columns mean, could not be kept
+  std::vector<Error> lost;  // why blocks, cells, or what columns mean could not be kept
   std::uint64_t blocks_kept = 0;
   std::uint64_t blocks_lost = 0;    // that are known to have existed
   std::uint64_t meanings_lost = 0;  // entries of `lost` about what columns mean

@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 
+#include "lib/base/bytes.h"
 #include "lib/dbdf/care/values.h"
 #include "lib/dbdf/care/whole_index.h"
 #include "lib/dbdf/columns.h"
@@ -369,6 +370,17 @@ Inspection inspect(const std::shared_ptr<ByteSource>& file, std::uint64_t body,
     return a.offset().value_or(0) < b.offset().value_or(0);
   });
   return out;
+}
+
+std::optional<Error> absent_cells(const Inspection& found, const Schema& schema,
+                                  const std::string& file) {
+  const Area missing = cells_in_none(found.sound, schema.rows, schema.cols);
+  if (missing == 0) return std::nullopt;
+  const bool few = missing <= ~std::uint64_t{0};
+  return Error(Errc::absent, file, std::nullopt,
+               (few ? std::to_string(static_cast<std::uint64_t>(missing)) : "more than 2^64") +
+                   " of the " + extents_text(schema.rows, schema.cols) +
+                   " cells are in no block (R7)");
 }
 
 }  // namespace dapple::detail::dbdf

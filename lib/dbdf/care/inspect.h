@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "dapple/error.h"
@@ -38,5 +39,9 @@ struct Inspection {
 /// Throws io. Memory: 64 bytes per block while index and body agree, otherwise about 200.
 Inspection inspect(const std::shared_ptr<ByteSource>& file, std::uint64_t body,
                    const Schema& schema, Level level, const TakeProgress& progress);
+
+/// Says how many cells are in none of the sound blocks (R7), if any.
+std::optional<Error> absent_cells(const Inspection& found, const Schema& schema,
+                                  const std::string& file);
 
 }  // namespace dapple::detail::dbdf

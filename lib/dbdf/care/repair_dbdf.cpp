@@ -145,11 +145,18 @@ RepairReport repair_dbdf(const std::shared_ptr<ByteSource>& file, const std::fil
                              "inside of blocks");
   }
   report.blocks_kept = found.sound.size();
+  bool ends_early = found.cut;
+  if (!found.had_index && report.lost.empty()) {  // a cut between two blocks leaves no other trace
+    if (const auto absent = absent_cells(found, schema, file->name())) {
+      report.lost.push_back(*absent);
+      ends_early = true;
+    }
+  }
   if (const auto hint = find_columns(*file, body, found)) {
     const std::size_t before = report.lost.size();
     save_columns(file, hint->offset, hint->bytes, schema, report.lost);
     report.meanings_lost = report.lost.size() - before;
-  } else if (schema.kind == ObjectKind::frame && found.cut && !found.had_index) {
+  } else if (schema.kind == ObjectKind::frame && ends_early && !found.had_index) {
     report.lost.emplace_back(
         Errc::corrupt, file->name(), file->size(),
         "what the columns mean stood after the blocks, if it was there: words, "

@@ -20,7 +20,6 @@
 #include "lib/dbdf/sidecar.h"
 #include "lib/dbdf/statistics.h"
 #include "lib/index/entry_summary.h"
-#include "lib/index/overlap.h"
 #include "lib/object/dictionary.h"
 
 namespace dapple::detail::dbdf {
@@ -99,17 +98,6 @@ class IndexCheck {
   Trailer trailer_;
   std::vector<Error>& findings_;
 };
-
-void check_absent(const Inspection& found, const Schema& schema, const std::string& file,
-                  std::vector<Error>& findings) {
-  const Area missing = cells_in_none(found.sound, schema.rows, schema.cols);
-  if (missing == 0) return;
-  const bool few = missing <= ~std::uint64_t{0};
-  findings.emplace_back(
-      Errc::absent, file, std::nullopt,
-      (few ? std::to_string(static_cast<std::uint64_t>(missing)) : "more than 2^64") + " of the " +
-          extents_text(schema.rows, schema.cols) + " cells are in no block (R7)");
-}
 
 /// Reports whatever is wrong with the sidecar. True when it has hints.
 bool check_sidecar(const ByteSource& file, std::uint64_t body, const Schema& schema,
@@ -241,7 +229,9 @@ VerifyReport verify_dbdf(const std::shared_ptr<ByteSource>& file, Level level,
   Inspection found = inspect(file, body, schema, level, progress);
   report.blocks = found.blocks;
   findings = std::move(found.findings);
-  if (findings.empty()) check_absent(found, schema, file->name(), findings);
+  if (findings.empty()) {
+    if (const auto absent = absent_cells(found, schema, file->name())) findings.push_back(*absent);
+  }
   bool hints = false;
   const auto trailer = find_trailer(*file, body + kPosition + kDenseHeader);
   if (trailer) {
