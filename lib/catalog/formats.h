@@ -48,6 +48,8 @@ struct Format {
   /// Throws corrupt for values of a block that can be read, but that the format does not allow.
   /// Null: there are none.
   void (*check_values)(const Store&, const Entry&) = nullptr;
+  /// Adds what checksums tell that opening does not look at. Null: there are none.
+  void (*check_sums)(const ByteSource&, std::vector<Error>& findings) = nullptr;
   /// Words, times, truth values and missing cells can be written; otherwise they are an error
   /// unless the caller wants the stored numbers.
   bool holds_meanings = false;

@@ -25,12 +25,12 @@ VerifyReport verify_foreign(const std::shared_ptr<detail::ByteSource>& file,
                             const TakeProgress& progress) {
   options.format_options.emplace("futhark.first", "true");  // opening checks all values
   options.format_options.emplace("idv.keep_hidden", "true");
+  const bool payload = level == Level::payload;
   VerifyReport report;
   std::shared_ptr<const detail::Store> store;
   std::vector<Error> beside;  // findings about the sidecar
   try {
     if (format.parse != nullptr) {
-      const bool payload = level == Level::payload;
       store = detail::texts::verify_text(file, format.info.name, format.parse, options, payload,
                                          beside);
       report.blocks = store->index().size();
@@ -44,6 +44,7 @@ VerifyReport verify_foreign(const std::shared_ptr<detail::ByteSource>& file,
     return report;
   }
   report.blocks = store->index().size();
+  if (payload && format.check_sums != nullptr) format.check_sums(*file, report.findings);
   std::set<std::string> told;
   const auto collect = [&](auto&& check) {
     try {
@@ -56,7 +57,6 @@ VerifyReport verify_foreign(const std::shared_ptr<detail::ByteSource>& file,
       report.findings.push_back(e);
     }
   };
-  const bool payload = level == Level::payload;
   for (std::uint64_t i = 0; i < store->index().size(); ++i) {
     collect([&] {
       const detail::Entry entry = store->confirmed_entry(i);

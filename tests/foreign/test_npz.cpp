@@ -290,6 +290,21 @@ TEST_CASE("npz: deflated content of another length, or with another CRC, is corr
         std::string::npos);
 }
 
+TEST_CASE("npz: verify finds stored content that does not match its CRC") {
+  const TempDir dir;
+  std::string bytes = zip_archive({{"a.npy", kSquare}, {"b.npy", kSquare}});
+  const std::size_t data = bytes.find(kSquare, bytes.find("b.npy"));
+  bytes[data + kSquare.size() - 1] ^= 1;
+  write_text(dir / "n.npz", bytes);
+  const OpenOptions other{.array = "a"};
+  CHECK(verify(dir / "n.npz", Level::structure, other).findings.empty());
+  const VerifyReport report = verify(dir / "n.npz", Level::payload, other);
+  REQUIRE(report.findings.size() == 1);
+  CHECK(report.findings[0].code() == Errc::corrupt);
+  CHECK(report.findings[0].offset() == data);
+  CHECK(report.findings[0].detail() == "the content of member b.npy does not match its CRC");
+}
+
 TEST_CASE("npz: encrypted members and other methods are unsupported") {
   const TempDir dir;
   const std::string good = zip_archive({{"a.npy", kSquare}});

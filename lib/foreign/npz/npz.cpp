@@ -77,4 +77,16 @@ std::shared_ptr<const Store> open_npz(std::shared_ptr<ByteSource> file,
   return store;
 }
 
+void check_sums(const ByteSource& file, std::vector<Error>& findings) {
+  for (const Member& member : read_directory(file)) {
+    if (!is_array(member)) continue;
+    try {
+      zip::require_sum(file, member);
+    } catch (const Error& e) {
+      if (e.code() == Errc::io) throw;
+      findings.push_back(e);
+    }
+  }
+}
+
 }  // namespace dapple::detail::npz

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
+#include "dapple/error.h"
 #include "dapple/open.h"
 #include "lib/object/probe.h"
 #include "lib/object/store.h"
@@ -15,5 +17,8 @@ Match recognise_npz(const Probe& probe);
 /// are. Stored members are used in place; deflated ones are inflated to a temporary file first.
 /// Throws corrupt, unsupported; invalid_argument with the names when there are several arrays.
 std::shared_ptr<const Store> open_npz(std::shared_ptr<ByteSource> file, const OpenOptions& options);
+
+/// Adds what the CRCs of stored arrays tell, all of the archive. O(bytes).
+void check_sums(const ByteSource& file, std::vector<Error>& findings);
 
 }  // namespace dapple::detail::npz

@@ -265,6 +265,21 @@ std::shared_ptr<ByteSource> unpack(const ByteSource& archive, std::span<const Pa
 
 }  // namespace
 
+void require_sum(const ByteSource& archive, const Member& member) {
+  constexpr std::uint64_t step = 1 << 20;
+  if (member.method != kStored) return;
+  const Range data = data_of(archive, member);
+  uLong crc = 0;
+  std::vector<std::byte> buffer(std::min(step, data.size()));
+  for (std::uint64_t at = data.begin; at < data.end; at += step) {
+    const std::span part(buffer.data(), std::min(step, data.end - at));
+    archive.read_at(at, part);
+    crc = crc32_z(crc, reinterpret_cast<const Bytef*>(part.data()), part.size());
+  }
+  if (crc == member.crc) return;
+  fail(archive, data.begin, "the content of member " + member.name + " does not match its CRC");
+}
+
 std::vector<Member> read_directory(const ByteSource& archive) {
   const Directory directory = find_directory(archive);
   ByteReader in(archive.bytes(directory.offset, directory.bytes), directory.offset, archive.name());

@@ -29,6 +29,10 @@ struct Member {
 /// archive of several files. O(members).
 std::vector<Member> read_directory(const ByteSource& archive);
 
+/// Throws corrupt when a stored member does not match its CRC, which those that were deflated are
+/// compared with anyway. O(bytes).
+void require_sum(const ByteSource& archive, const Member& member);
+
 /// Members in place: bytes of `file` for each.
 struct Contents {
   std::shared_ptr<ByteSource> file;
