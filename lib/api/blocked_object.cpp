@@ -149,7 +149,7 @@ std::optional<Grid> BlockedObject::grid() const noexcept { return store_->index(
 ValueType BlockedObject::column_type(std::uint64_t col) const {
   if (col >= cols()) {
     throw Error(
-        Errc::out_of_range, store_->file().name(), std::nullopt,
+        Errc::out_of_range, store_->known_as(), std::nullopt,
         "column " + std::to_string(col) + " is outside the " + detail::counted(cols(), "column"));
   }
   return store_->schema().type_of(col);
@@ -163,7 +163,7 @@ std::optional<Block> BlockedObject::find_block(BlockPos pos) const& {
 
 Block BlockedObject::block(BlockPos pos) const& {
   if (const auto found = find_block(pos)) return *found;
-  throw Error(Errc::absent, store_->file().name(), std::nullopt,
+  throw Error(Errc::absent, store_->known_as(), std::nullopt,
               "no block is stored at " + detail::text(pos));
 }
 

@@ -57,7 +57,7 @@ std::uint64_t Frame::column(std::string_view label) const {
                       [this](std::uint64_t k) -> std::string_view { return this->label(k); });
   std::string text = "no column \"" + std::string(label) + "\"";
   if (meant) {
-    throw Error(Errc::absent, store_->file().name(), std::nullopt,
+    throw Error(Errc::absent, store_->known_as(), std::nullopt,
                 text + "; did you mean \"" + this->label(*meant) + "\"?");
   }
   constexpr std::size_t kLongest = 200;  // a list of all labels
@@ -66,7 +66,7 @@ std::uint64_t Frame::column(std::string_view label) const {
     all += (k == 0 ? "; there are \"" : ", \"") + this->label(k) + "\"";
   }
   const bool few = all.size() <= kLongest && cols() > 0;
-  throw Error(Errc::absent, store_->file().name(), std::nullopt, few ? text + all : text,
+  throw Error(Errc::absent, store_->known_as(), std::nullopt, few ? text + all : text,
               few ? "" : "columns");
 }
 
@@ -106,7 +106,7 @@ std::vector<std::optional<std::string_view>> Frame::read_words(std::uint64_t col
                                                                const ReadOptions& options) const& {
   const Column& column = column_info(col);
   if (!column.meaning.has_words()) {
-    throw Error(Errc::type_mismatch, store_->file().name(), std::nullopt,
+    throw Error(Errc::type_mismatch, store_->known_as(), std::nullopt,
                 "column " + detail::shown(column.label) + " holds no words: it is a " +
                     std::string(name(column.meaning.kind)) + " column");
   }

@@ -38,7 +38,7 @@ Source source_of(const std::variant<Matrix, Frame>& in, const Selection& part,
   auto store = store_of(in);
   Source source(store, part, options);
   if (options.transpose && (source.kind() == ObjectKind::frame || &format != &native_format())) {
-    throw Error(Errc::unsupported, source.store().file().name(), std::nullopt,
+    throw Error(Errc::unsupported, source.store().known_as(), std::nullopt,
                 "only a matrix can be written with its rows as columns, and only to dbdf");
   }
   judge_losses(source, format, options);

@@ -86,7 +86,7 @@ constexpr std::size_t kNamedColumns = 8;
     const TextColumn& column = columns[source.text_columns()[i]];
     names += (i == 0 ? "'" : ", '") + column.label + "' (" + column.type + ')';
   }
-  throw Error(Errc::unsupported, source.store().file().name(), std::nullopt,
+  throw Error(Errc::unsupported, source.store().known_as(), std::nullopt,
               "these columns are not numbers: " + names, "idv.drop_unsupported");
 }
 
@@ -97,7 +97,7 @@ void require_no_labels(const Source& source, const Format& format) {
     const std::string& label = columns[i].label;
     if (label.empty() || label == std::to_string(i)) continue;
     throw Error(
-        Errc::unsupported, source.store().file().name(), std::nullopt,
+        Errc::unsupported, source.store().known_as(), std::nullopt,
         std::string(format.info.name) + " has no place for column labels such as " + shown(label),
         "drop_labels");
   }
@@ -109,7 +109,7 @@ void require_plain_numbers(const Source& source, const std::string& target) {
     if (is_plain(column)) continue;
     const bool missing = column.meaning.kind == MeaningKind::number;
     throw Error(
-        Errc::unsupported, source.store().file().name(), std::nullopt,
+        Errc::unsupported, source.store().known_as(), std::nullopt,
         "column " + shown(column.label) +
             (missing ? " has missing values" : " is a " + std::string(name(column.meaning.kind))) +
             ", which cannot be written to " + target,

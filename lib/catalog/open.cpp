@@ -48,7 +48,7 @@ SharedStore require(detail::Wanted wanted, SharedStore store) {
   const bool frame = detail::holds_frame(*store);
   if (frame == (wanted == detail::Wanted::frame)) return store;
   throw Error(
-      Errc::type_mismatch, store->file().name(), std::nullopt,
+      Errc::type_mismatch, store->known_as(), std::nullopt,
       frame ? "the file holds a frame, not a matrix" : "the file holds a matrix, not a frame");
 }
 

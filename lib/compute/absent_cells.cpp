@@ -30,7 +30,7 @@ void for_each_cover(const Store& store, const F& f) {
 std::uint64_t counted_cells(const Store& store, std::uint64_t rows, std::uint64_t cols) {
   std::uint64_t cells = 0;
   if (multiply(rows, cols, cells)) return cells;
-  throw Error(Errc::unsupported, store.file().name(), std::nullopt,
+  throw Error(Errc::unsupported, store.known_as(), std::nullopt,
               std::to_string(rows) + " x " + std::to_string(cols) +
                   " cells are more than 2^64 - 1, which is as far as they are counted; cells that "
                   "are not zero are, and those of single rows or columns");

@@ -90,7 +90,7 @@ bool rules_out(const Interval& interval, const BlockStats& stats) {
 }
 
 void fail_fit(const Store& store, const StoredCell& cell, ValueType type) {
-  throw Error(Errc::type_mismatch, store.file().name(), std::nullopt,
+  throw Error(Errc::type_mismatch, store.known_as(), std::nullopt,
               "the value of cell " + text({cell.row, cell.col}) + " is not exact as " +
                   std::string(name(type)));
 }

@@ -79,8 +79,8 @@ void note_attributes(const std::vector<Piece>& pieces, const TakeNote& note) {
   for (const Piece& piece : pieces) {
     const std::string json = piece.store->schema().read_attributes();
     if (json.empty() || json == kept) continue;
-    note("the attributes are those of the first, " + pieces.front().store->file().name() + "; " +
-         piece.store->file().name() + " has others");
+    note("the attributes are those of the first, " + pieces.front().store->known_as() + "; " +
+         piece.store->known_as() + " has others");
     return;
   }
 }

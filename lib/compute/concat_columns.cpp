@@ -19,7 +19,7 @@ namespace {
 
 [[noreturn]] void fail_column(const Store& store, const std::string& detail,
                               std::string_view option = {}) {
-  throw Error(Errc::invalid_argument, store.file().name(), std::nullopt, detail, option);
+  throw Error(Errc::invalid_argument, store.known_as(), std::nullopt, detail, option);
 }
 
 bool is_csv(const Store& store) { return store.format() == "csv"; }
@@ -249,7 +249,7 @@ void note_float(std::span<const Store* const> frames, std::size_t col, const Col
   if (floats == frames.end()) return;
   const std::string type(name(frames[0]->schema().columns[col].value_type));
   note("column " + shown(column.label) + " is one of " + std::string(name(column.value_type)) +
-       " from now on, as in " + (*floats)->file().name() +
+       " from now on, as in " + (*floats)->known_as() +
        (is_csv(**floats) ? "; read it as " + type + " there if only missing cells make it that"
                          : ""));
 }

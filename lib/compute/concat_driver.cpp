@@ -260,7 +260,7 @@ constexpr Driver make_driver(bool frame, bool with_arrays, bool skips) {
 }  // namespace
 
 void fail_piece(const Store& store, Errc code, const std::string& detail, std::string_view option) {
-  throw Error(code, store.file().name(), std::nullopt, detail, option);
+  throw Error(code, store.known_as(), std::nullopt, detail, option);
 }
 
 const Driver& concat_driver(const std::vector<Piece>& pieces, bool frame) {

@@ -158,7 +158,7 @@ RowSearch::Node RowSearch::bind(const ExpressionNode& node, bool negated,
   if (node.kind == Kind::test) {
     const std::uint64_t col = column_of(frame_, node);
     const Column& column = frame_.column_info(col);
-    const std::string& file = store_.file().name();
+    const std::string& file = store_.known_as();
     const auto bound = [&](const ColumnCondition& condition, bool nonzero) {
       return std::make_unique<ColumnMatch>(column, condition, nonzero, file);
     };
@@ -275,7 +275,7 @@ RowSearch::Truth RowSearch::judge(const Node& node, Range rows) const {
 /// searched for. Blocks whose statistics rule that out are not read.
 void RowSearch::require_meant(const Codes& codes, Range rows) const {
   const Interval meaningless(codes.meaningless, false);
-  const MeantCheck check{store_.file().name(), frame_.column_info(codes.col), meaningless};
+  const MeantCheck check{store_.known_as(), frame_.column_info(codes.col), meaningless};
   const ValueType type = store_.schema().type_of(codes.col);
   Band band;
   store_.for_each_block({rows, {codes.col, codes.col + 1}}, {absent_},

@@ -40,7 +40,7 @@ Source::Source(std::shared_ptr<const Store> store, const Selection& selection,
   const Schema& whole = store_->schema();
   rows_ = selection.rows.value_or(Range{0, whole.rows});
   if (rows_.begin > rows_.end || rows_.end > whole.rows) {
-    throw Error(Errc::out_of_range, store_->file().name(), std::nullopt,
+    throw Error(Errc::out_of_range, store_->known_as(), std::nullopt,
                 "rows " + std::to_string(rows_.begin) + ":" + std::to_string(rows_.end) +
                     " are outside the " + counted(whole.rows, "row") + " of the object");
   }
@@ -58,7 +58,7 @@ Source::Source(std::shared_ptr<const Store> store, const Selection& selection,
     for (std::uint64_t at = 0; at < schema_.cols; ++at) {
       const std::uint64_t col = (*selection.cols)[at];
       if (col >= whole.cols) {
-        throw Error(Errc::out_of_range, store_->file().name(), std::nullopt,
+        throw Error(Errc::out_of_range, store_->known_as(), std::nullopt,
                     "column " + std::to_string(col) + " is outside the " +
                         counted(whole.cols, "column") + " of the object");
       }
@@ -80,7 +80,7 @@ Source::Source(std::shared_ptr<const Store> store, const Selection& selection,
     schema_.value_type = *options_.value_type;
     for (Column& column : schema_.columns) {
       if (column.meaning.kind != MeaningKind::number) {
-        throw Error(Errc::invalid_argument, store_->file().name(), std::nullopt,
+        throw Error(Errc::invalid_argument, store_->known_as(), std::nullopt,
                     "column " + shown(column.label) + " is a " +
                         std::string(name(column.meaning.kind)) +
                         ", which cannot be given another value type");
@@ -217,7 +217,7 @@ void Source::fail_value(std::uint64_t row, std::uint64_t col, ValueType type,
   });
   std::uint64_t ignored;
   const bool rounds = convert_cell_lossy(type, bits, *options_.value_type, ignored);
-  throw Error(Errc::type_mismatch, store_->file().name(), std::nullopt,
+  throw Error(Errc::type_mismatch, store_->known_as(), std::nullopt,
               "the value " + std::string(digits.data(), length) + " in row " + std::to_string(row) +
                   ", column " + std::to_string(col) +
                   (rounds ? " is not exact as " : " is out of range for ") +

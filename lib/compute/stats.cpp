@@ -124,7 +124,7 @@ void require_numbers(const Store& store) {
   for (const Column& column : store.schema().columns) {
     if (is_plain(column) || is_float(column.value_type)) continue;
     const MeaningKind kind = column.meaning.kind;
-    throw Error(Errc::type_mismatch, store.file().name(), std::nullopt,
+    throw Error(Errc::type_mismatch, store.known_as(), std::nullopt,
                 "column " + shown(column.label) +
                     (kind == MeaningKind::number ? " holds integers that mark missing cells"
                                                  : " is a " + std::string(name(kind))) +
@@ -137,7 +137,7 @@ std::vector<Stats> grid_stats(const Store& store, const ReadOptions& options, Si
   require_numbers(store);
   const auto& grid = store.index().grid();
   if (!grid) {
-    throw Error(Errc::invalid_argument, store.file().name(), std::nullopt,
+    throw Error(Errc::invalid_argument, store.known_as(), std::nullopt,
                 "there are no rows or columns of tiles: the blocks form no regular grid");
   }
   const Schema& schema = store.schema();

@@ -169,6 +169,9 @@ class ByteSource {
   /// What the user should know of how this was opened; "": nothing. Set before this is shared.
   const std::string& note() const noexcept { return note_; }
   void set_note(std::string note) noexcept { note_ = std::move(note); }
+  /// The name of what the user opened, where this was made from that. Set before this is shared.
+  const std::string& known_as() const noexcept { return known_as_.empty() ? name_ : known_as_; }
+  void set_known_as(std::string name) noexcept { known_as_ = std::move(name); }
   /// When hashes are to be looked at, here and in what is beside it. Set before this is shared.
   Check check() const noexcept { return check_; }
   void set_check(Check check) noexcept { check_ = check; }
@@ -187,7 +190,7 @@ class ByteSource {
 
   mutable std::atomic<const std::byte*> base_{nullptr};
   std::string name_;
-  std::string chosen_, note_;
+  std::string chosen_, note_, known_as_;
   Identity identity_;
   std::uint64_t number_;
   Check check_{};

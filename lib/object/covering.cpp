@@ -72,7 +72,7 @@ void require_touching(const Store& store, const Region& region,
 
 void Store::fail_absent(BlockPos cell) const {
   if (driver_->fail_absent != nullptr) driver_->fail_absent(*this, cell);
-  throw Error(Errc::absent, file_->name(), std::nullopt,
+  throw Error(Errc::absent, known_as(), std::nullopt,
               "no block covers cell " + text(cell) + " (R7)", "absent");
 }
 
@@ -104,7 +104,7 @@ Store::Covering Store::covering(const Region& region, Absent absent) const {
     require_touching(*this, region, covering.numbers);
     if (absent == Absent::error) fail_first_absent(*this, region);
     if (absent == Absent::nan) {
-      throw Error(Errc::unsupported, file_->name(), std::nullopt,
+      throw Error(Errc::unsupported, known_as(), std::nullopt,
                   "absent cells can be NaN only where cells are copied to dense memory");
     }
   }

@@ -23,11 +23,11 @@ namespace {
 [[noreturn, gnu::noinline]] void fail_tile(const Store& store, std::uint64_t i, std::uint64_t j) {
   const auto& grid = store.index().grid();
   if (!grid) {
-    throw Error(Errc::invalid_argument, store.file().name(), std::nullopt,
+    throw Error(Errc::invalid_argument, store.known_as(), std::nullopt,
                 "there are no tiles: the blocks form no regular grid");
   }
   throw Error(
-      Errc::out_of_range, store.file().name(), std::nullopt,
+      Errc::out_of_range, store.known_as(), std::nullopt,
       "tile " + text({i, j}) + " is outside the " + extents_text(grid->rows, grid->cols) + " grid");
 }
 

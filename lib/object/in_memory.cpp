@@ -5,7 +5,7 @@
 namespace dapple::detail {
 
 void fail_memory(const Store& store, const std::string& what) {
-  throw Error(Errc::no_memory, store.file().name(), std::nullopt, what + " do not fit in memory");
+  throw Error(Errc::no_memory, store.known_as(), std::nullopt, what + " do not fit in memory");
 }
 
 }  // namespace dapple::detail

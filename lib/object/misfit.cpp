@@ -55,7 +55,7 @@ void fail_misfit_at(std::uint64_t at, const Store& store, const Entry& entry, Ce
     throw Error(Errc::corrupt, place.name, place.offset, what + " (R6)");
   }
   // The file is sound: no byte of it is to blame.
-  throw Error(Errc::type_mismatch, store.file().name(), std::nullopt, what,
+  throw Error(Errc::type_mismatch, store.known_as(), std::nullopt, what,
               rounds ? "allow_loss" : "");
 }
 

@@ -105,7 +105,7 @@ void Store::require_inside(const Region& region) const {
     return range.begin <= range.end && range.end <= n;
   };
   if (inside(region.rows, schema_.rows) && inside(region.cols, schema_.cols)) return;
-  throw Error(Errc::out_of_range, file_->name(), std::nullopt,
+  throw Error(Errc::out_of_range, known_as(), std::nullopt,
               "rows " + interval(region.rows) + ", columns " + interval(region.cols) +
                   " are not inside the " + extents_text(schema_.rows, schema_.cols) + " cells");
 }
@@ -119,13 +119,13 @@ void Store::read_text(std::size_t k, Range rows, const TakeText& take) const {
   const auto columns = text_columns();
   if (k >= columns.size()) {
     throw Error(
-        Errc::out_of_range, file_->name(), std::nullopt,
+        Errc::out_of_range, known_as(), std::nullopt,
         "there is no text column " + std::to_string(k) + " of " + std::to_string(columns.size()));
   }
   require_inside({rows, {0, 0}});
   if (!columns[k].readable) {
     throw Error(
-        Errc::unsupported, file_->name(), std::nullopt,
+        Errc::unsupported, known_as(), std::nullopt,
         "text column \"" + columns[k].label + "\" of " + columns[k].type + " cannot be read");
   }
   if (!rows.empty()) watched([&] { state_->read_text(*this, k, rows, take); });

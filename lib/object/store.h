@@ -49,6 +49,8 @@ class Store {
 
   const ByteSource& file() const noexcept { return *file_; }
   const std::shared_ptr<ByteSource>& shared_file() const noexcept { return file_; }
+  /// The file that the user opened, for messages about what was asked of it.
+  const std::string& known_as() const noexcept { return file_->known_as(); }
   /// What `Entry::offset` counts in.
   const ByteSource& blocks() const noexcept { return *blocks_; }
   const Schema& schema() const noexcept { return schema_; }

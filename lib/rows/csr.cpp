@@ -70,7 +70,7 @@ template class CsrCollector<std::uint64_t>;
 template <class Col>
 void require_narrow(const Store& store, std::uint64_t n) {
   if (n == 0 || n - 1 <= std::numeric_limits<Col>::max()) return;
-  throw Error(Errc::invalid_argument, store.file().name(), std::nullopt,
+  throw Error(Errc::invalid_argument, store.known_as(), std::nullopt,
               "the numbers of " + std::to_string(n) + " columns do not fit 32 bits; ask for 64");
 }
 

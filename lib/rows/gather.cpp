@@ -15,7 +15,7 @@ namespace dapple::detail {
 
 void fail_outside(const Store& store, const char* what, std::uint64_t number, std::size_t at,
                   std::uint64_t limit) {
-  throw Error(Errc::out_of_range, store.file().name(), std::nullopt,
+  throw Error(Errc::out_of_range, store.known_as(), std::nullopt,
               std::string(what) + " " + std::to_string(number) + ", number " + std::to_string(at) +
                   " of the list, is outside the " + std::to_string(limit) + " " + what + "s");
 }
@@ -39,7 +39,7 @@ void require_apart(const Store& store, const void* list, std::size_t list_bytes,
   if (list_bytes == 0 || out_bytes == 0 || (a < b ? b - a >= list_bytes : a - b >= out_bytes)) {
     return;
   }
-  throw Error(Errc::invalid_argument, store.file().name(), std::nullopt,
+  throw Error(Errc::invalid_argument, store.known_as(), std::nullopt,
               "the output overlaps the list of what to gather");
 }
 
@@ -47,7 +47,7 @@ namespace {
 
 void require_room(const Store& store, std::size_t size, std::uint64_t needed) {
   if (size >= needed) return;
-  throw Error(Errc::invalid_argument, store.file().name(), std::nullopt,
+  throw Error(Errc::invalid_argument, store.known_as(), std::nullopt,
               "the output has room for " + counted(size, "value") + ", " + std::to_string(needed) +
                   " are needed");
 }
@@ -158,7 +158,7 @@ void gather_rows_to(const BlockedObject& object, std::span<const std::uint64_t> 
   require_rows(store, rows);
   const std::uint64_t stride = row_stride != 0 ? row_stride : cols.size();
   if (stride < cols.size()) {
-    throw Error(Errc::invalid_argument, store.file().name(), std::nullopt,
+    throw Error(Errc::invalid_argument, store.known_as(), std::nullopt,
                 "rows of " + counted(cols.size(), "value") + " overlap when they are " +
                     counted(stride, "value") + " apart");
   }

@@ -157,6 +157,7 @@ std::shared_ptr<const Store> open_text(const std::shared_ptr<ByteSource>& text,
   if (kept.state == SidecarState::fresh && !options.first_rows) {
     kept.file->set_check(std::max(options.check, Check::first_touch));
     try {
+      kept.file->set_known_as(text->name());
       auto store = dbdf::open_import(kept.file, IndexOrigin::sidecar);
       store->set_format(format);
       store->set_note(std::move(kept.note));
