@@ -45,16 +45,28 @@ std::string names_json(const std::variant<Matrix, Frame>& object) {
 
 namespace {
 
-std::shared_ptr<const Names> names_in_file(const std::string& path) {
-  std::ifstream in(path);
-  if (!in) {
+std::shared_ptr<const Names> names_in_file(const std::string& path, bool some) {
+  constexpr std::string_view kMark = "\xEF\xBB\xBF";  // some editors put it before UTF-8
+  const auto fail = [&](const std::string& action) {
     throw Error(Errc::io, path, std::nullopt,
-                "cannot open: " + std::system_category().message(errno), {}, errno);
-  }
+                "cannot " + action + ": " + std::system_category().message(errno), {}, errno);
+  };
+  std::ifstream in(path);
+  if (!in) fail("open");
   NamesBuilder names;
+  std::uint64_t number = 0;
   for (std::string line; std::getline(in, line);) {
+    if (++number == 1 && line.starts_with(kMark)) line.erase(0, kMark.size());
     if (line.ends_with('\r')) line.pop_back();
-    names.add(line);
+    try {
+      names.add(line);
+    } catch (const Error& e) {
+      throw e.retold(path, std::nullopt, fmt::format("line {}: {}", number, e.detail()));
+    }
+  }
+  if (in.bad()) fail("read");
+  if (some && number == 0) {  // to the library, no names would mean to leave them out
+    throw Error(Errc::invalid_argument, path, std::nullopt, "there is no name in it");
   }
   return names.finish();
 }
@@ -100,8 +112,9 @@ void take_names(const NameFlags& flags, const std::variant<Matrix, Frame>& objec
   if (flags.column && flags.row_file) {
     throw UsageError("--row-names and --row-names-file exclude each other");
   }
-  if (flags.row_file) options.row_names = names_in_file(*flags.row_file);
-  if (flags.col_file) options.col_names = names_in_file(*flags.col_file);
+  const bool some = base(object).rows() != 0 && base(object).cols() != 0;
+  if (flags.row_file) options.row_names = names_in_file(*flags.row_file, some);
+  if (flags.col_file) options.col_names = names_in_file(*flags.col_file, some);
   if (!flags.column) return;
   const auto* const frame = std::get_if<Frame>(&object);
   if (frame == nullptr) {
