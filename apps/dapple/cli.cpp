@@ -189,8 +189,8 @@ std::string Command::unknown_flag(const std::string& flag) const {
 
 std::string Command::flag_names() const {
   std::string names;
-  const auto add = [&](std::string_view list) {  // "-o,--output OUT"
-    list = list.substr(0, list.find(' '));
+  const auto add = [&](std::string_view list) {  // "-o,--output OUT", "--pack[=HOW]"
+    list = list.substr(0, list.find_first_of(" ["));
     while (!list.empty()) {
       const std::string_view name = list.substr(0, list.find(','));
       names.append(name).append("\n");
