@@ -29,17 +29,19 @@ int run_pack(const Arguments& arguments, Console& console) {
                       found.plain, found.fast, found.small, found.sampled);
     return kDone;
   }
+  std::string reading;  // as it was asked for, for a shell
+  for (const std::string& argument : arguments) reading += shell_word(argument) + ' ';
   const std::string_view about = found.sampled ? "about " : "";
   const auto line = [&](std::string_view name, std::uint64_t bytes, std::string_view flag) {
     const double share = found.plain == 0
                              ? 100
                              : 100 * static_cast<double>(bytes) / static_cast<double>(found.plain);
-    console.out.print("{:<7}{}{} ({:.0f} %): dapple convert {} OUT.dbdf{}\n", name, about,
-                      human_size(bytes), share, printable(input.file), flag);
+    console.out.print("{:<7}{}{} ({:.0f} %): dapple convert {}{}OUT.dbdf\n", name, about,
+                      human_size(bytes), share, flag, reading);
   };
   line("plain", found.plain, "");
-  line("fast", found.fast, " --pack");
-  line("small", found.small, " --pack=small");
+  line("fast", found.fast, "--pack ");
+  line("small", found.small, "--pack=small ");
   return kDone;
 }
 

@@ -57,6 +57,17 @@ std::string printable(std::string_view bytes) {
   return text;
 }
 
+std::string shell_word(std::string_view bytes) {
+  constexpr std::string_view kPlain =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-+=./:,@%";
+  const std::string text = printable(bytes);
+  const bool plain = text.find_first_not_of(kPlain) == text.npos;
+  if (plain && !text.empty()) return text;
+  std::string word = "'";
+  for (const char c : text) word += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return word + '\'';
+}
+
 bool is_same_name(std::string_view a, std::string_view b) noexcept {
   const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? c | 0x20 : c; };
   return std::equal(a.begin(), a.end(), b.begin(), b.end(),

@@ -23,6 +23,9 @@ namespace dapple::cli {
 /// UTF-8 become \xNN.
 std::string printable(std::string_view bytes);
 
+/// The same as a word of a command for a shell: in quotes where that needs them.
+std::string shell_word(std::string_view bytes);
+
 /// Whether two names are the same but for capitals.
 bool is_same_name(std::string_view a, std::string_view b) noexcept;
 /// Whether a file's name ends so, in capitals or not.
