@@ -204,7 +204,8 @@ void print_screen(const std::variant<Matrix, Frame>& object, const std::string& 
   const BlockedObject& o = base(object);
   const BlockCounts counts = o.counts();
   print_line(out, "file",
-             fmt::format("{} ({}), {}", printable(file), human_size(o.bytes()), format_title(o)));
+             fmt::format("{} ({}), {}", printable(file), human_size(bytes_of_file(o, file)),
+                         format_title(o)));
   print_contents(o, out);
   if (const auto* matrix = std::get_if<Matrix>(&object)) {
     print_line(out, "matrix",
@@ -258,7 +259,7 @@ int run_info(const Arguments& arguments, Console& console) {
   input.options.format_options.emplace("futhark.first", "true");
   const auto object = open_input(input, console);
   if (console.json) {
-    print_info_json(object, console.out);
+    print_info_json(object, input.name(), console.out);
   } else {
     print_screen(object, input.name(), console.out);
   }

@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <span>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "attributes.h"
@@ -107,7 +109,14 @@ std::string_view title_of_contents(const BlockedObject& object) {
   return object.format() == "futhark" ? "values" : "arrays";
 }
 
-void print_info_json(const std::variant<Matrix, Frame>& object, Output& out) {
+std::uint64_t bytes_of_file(const BlockedObject& object, const std::string& file) {
+  std::error_code error;
+  const std::uint64_t bytes = std::filesystem::file_size(file, error);
+  return error ? object.bytes() : bytes;  // of what is no file, such as a data set
+}
+
+void print_info_json(const std::variant<Matrix, Frame>& object, const std::string& file,
+                     Output& out) {
   const BlockedObject& o = base(object);
   const BlockCounts counts = o.counts();
   const std::vector<Detail> details = o.details();  // before printing, because these may throw
@@ -137,7 +146,7 @@ void print_info_json(const std::variant<Matrix, Frame>& object, Output& out) {
   } else {
     out.write(R"(,"grid":null)");
   }
-  out.print(R"(,"stored":{},"bytes":{},"index":"{}")", counts.stored, o.bytes(),
+  out.print(R"(,"stored":{},"bytes":{},"index":"{}")", counts.stored, bytes_of_file(o, file),
             name(o.index_origin()));
   if (const auto packed = o.packed(); packed.blocks > 0) {
     out.print(R"(,"packed":{{"blocks":{},"bytes":{},"plain_bytes":{}}})", packed.blocks,
