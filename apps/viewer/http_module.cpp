@@ -145,6 +145,11 @@ class HttplibServer final : public Http {
     // 40 ms until the browser's system confirms the head.
     http_.set_tcp_nodelay(true);
     http_.new_task_queue = [] { return new ThreadEach; };
+    // cpp-httplib would share a port with a server that has it already, and requests with it.
+    http_.set_socket_options([](socket_t socket) {
+      const int yes = 1;
+      ::setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+    });
     // Before any of the library's own routing, which matches expressions against the path.
     http_.set_pre_routing_handler(
         [this](const httplib::Request& request, httplib::Response& response) {

@@ -107,6 +107,15 @@ def check_serve_two_of_one_name(dapple):
     assert done.returncode == 2 and b"two files are called 'plain', as which both would be served" in done.stderr
 
 
+def check_serve_never_shares_a_port(dapple):
+    with serving(dapple, "plain.csv") as address:
+        port = address.split("/")[2].split(":")[1]
+        for verb in ("serve", "view"):
+            refused = dapple.run(verb, "plain.csv", "--port", port)
+            assert refused.returncode == 3, refused
+            assert b"cannot listen on port " + port.encode() in refused.stderr, refused
+
+
 def check_serve_several(dapple):
     with serving(dapple, "plain.csv", "mixed.dbdf", "table.csv") as address:
         root = json.loads(ask(address + "/zarr.json")[2])
