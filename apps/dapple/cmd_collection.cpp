@@ -23,6 +23,9 @@ int run_collection(const Arguments& arguments, Console& console) {
   add_shared_flags(command, console, "errors as JSON");
   command.parse(arguments);
 
+  if (action == "pack" && to == "-") {
+    throw UsageError("cannot pack to standard output; TO must name a file");
+  }
   if (action == "pack") {
     pack_collection(from, to, force);
   } else if (action == "unpack") {

@@ -91,7 +91,7 @@ CollectionFiles::CollectionFiles(std::string folder, OpenOptions options)
       at.disable_recursion_pending();
     } else if (is_file_of_collection(name) && names_.size() < kMostMembers) {
       at.disable_recursion_pending();  // it may be the folder of a data set
-      names_.push_back(std::move(name));
+      add(std::move(name));
     }
   }
   if (error) throw_io(path_, "list", error.value());
@@ -126,15 +126,17 @@ CollectionFiles::CollectionFiles(std::shared_ptr<ByteSource> archive, OpenOption
       archive_(std::move(archive)),
       listed_(zip::read_directory(*archive_)) {
   for (const zip::Member& member : listed_) {
-    const std::string_view name = member.name;
-    if (!is_file_of_collection(name)) continue;
-    if (is_member_name(name.substr(0, name.rfind('.')))) {
-      names_.push_back(member.name);
-    } else {
-      stray_ = member.name;
-    }
+    if (is_file_of_collection(member.name)) add(member.name);
   }
   std::sort(names_.begin(), names_.end());
+}
+
+void CollectionFiles::add(std::string name) {
+  if (is_member_name(std::string_view(name).substr(0, name.rfind('.')))) {
+    names_.push_back(std::move(name));
+  } else {
+    stray_ = std::move(name);
+  }
 }
 
 std::optional<CollectionFiles> CollectionFiles::of(const std::string& path, OpenOptions options) {

@@ -82,13 +82,14 @@ class CollectionFiles {
   std::string json(const std::string& name) const;
   /// Of an archive, the CRC-32 of one of names().
   std::uint32_t crc_of(const std::string& name) const { return listed(name).crc; }
-  /// A name in an archive that ends as a member's does, and that no member can have; "": none.
+  /// A name there that ends as a member's does, and that no member can have; "": none.
   const std::string& stray() const noexcept { return stray_; }
 
  private:
   CollectionFiles(std::string folder, OpenOptions options);
   CollectionFiles(std::shared_ptr<const ObjectStore> store, std::string folder,
                   OpenOptions options);
+  void add(std::string name);
   const zip::Member& listed(const std::string& name) const;
 
   std::string path_, stray_;

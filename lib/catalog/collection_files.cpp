@@ -89,6 +89,13 @@ void copy_member(const CollectionFiles& files, const std::string& name, const fs
   out.publish();
 }
 
+/// A folder of something else may end so, too.
+bool holds_collection(const fs::path& folder) {
+  if (!detail::is_collection_folder(folder.string())) return false;
+  std::error_code none;
+  return fs::is_empty(folder, none) || !CollectionFiles::of(folder.string())->names().empty();
+}
+
 void require_there(const fs::path& name) {
   std::error_code none;
   if (!fs::exists(name, none)) detail::throw_io(name.string(), "open", ENOENT);
@@ -108,6 +115,10 @@ void pack_collection(const fs::path& folder, const fs::path& file, bool overwrit
   }
   Collection::find(folder)->require_axes();
   const auto files = CollectionFiles::of(folder.string());
+  if (!files->stray().empty()) {
+    throw Error(Errc::invalid_argument, folder.string(), std::nullopt,
+                "'" + files->stray() + "' is no name of a member; give it another one");
+  }
   detail::OutputFile out(file, overwrite);
   detail::zip::Writer archive(out);
   const std::string declaration(detail::kDeclaration);
@@ -134,7 +145,7 @@ void unpack_collection(const fs::path& file, const fs::path& folder, bool overwr
   }
   std::error_code none;
   const bool exists = fs::exists(fs::symlink_status(name, none));
-  if (exists && !(overwrite && detail::is_collection_folder(name.string()))) {
+  if (exists && !(overwrite && holds_collection(name))) {
     throw Error(Errc::invalid_argument, name.string(), std::nullopt,
                 overwrite ? "it exists already, and is no collection" : "it exists already",
                 overwrite ? "" : "overwrite");
