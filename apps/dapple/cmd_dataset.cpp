@@ -70,22 +70,31 @@ std::variant<Matrix, Frame> open_file(Wanted& wanted, const std::string& file,
   return object;
 }
 
-DatasetState run_create(Wanted& wanted, const Console& console) {
+void tell(const Wanted& wanted, const DatasetState& state, Console& console) {
+  if (console.json) {
+    console.out.write(text_of(state, true) + '\n');
+  } else if (!console.quiet) {
+    say(printable(wanted.folder) + ": " + text_of(state, false));
+  }
+}
+
+DatasetState run_create(Wanted& wanted, Console& console) {
   return dataset::create(wanted.folder, open_file(wanted, wanted.files.at(0), console),
                          wanted.commit);
 }
 
-DatasetState run_append(Wanted& wanted, const Console& console) {
+DatasetState run_append(Wanted& wanted, Console& console) {
   parse_in(wanted.folder, wanted.input.options);
-  DatasetState state;
+  std::optional<DatasetState> state;
   for (const std::string& file : wanted.files) {
+    if (state) tell(wanted, *state, console);  // it is there, whatever becomes of the next file
     state =
         dataset::append(wanted.folder, open_file(wanted, file, console), wanted.options, wanted.at);
   }
-  return state;
+  return *state;
 }
 
-DatasetState run_commit(Wanted& wanted, const Console&) {
+DatasetState run_commit(Wanted& wanted, Console&) {
   std::vector<DatasetPart> parts;
   for (const std::string& place : wanted.files) {
     const std::size_t mark = place.rfind('@');
@@ -226,13 +235,13 @@ int run_dataset(const Arguments& arguments, Console& console) {
   require_own_flags(wanted);
   if (wanted.action == "log") return run_log(wanted, console);
   if (wanted.action == "gc") return run_gc(wanted, console);
-  using Run = DatasetState (*)(Wanted&, const Console&);
+  using Run = DatasetState (*)(Wanted&, Console&);
   constexpr std::pair<std::string_view, Run> kActions[] = {
       {"create", run_create},
       {"append", run_append},
       {"commit", run_commit},
       {"compact",
-       [](Wanted& w, const Console&) { return dataset::compact(w.folder, w.small, w.options); }}};
+       [](Wanted& w, Console&) { return dataset::compact(w.folder, w.small, w.options); }}};
   const Run run = [&] {
     for (const auto& [action, f] : kActions) {
       if (action == wanted.action) return f;
@@ -241,12 +250,7 @@ int run_dataset(const Arguments& arguments, Console& console) {
         fmt::format("ACTION must be one of create, append, commit, compact, gc, log, not '{}'",
                     printable(wanted.action)));
   }();
-  const DatasetState state = run(wanted, console);
-  if (console.json) {
-    console.out.write(text_of(state, true) + '\n');
-  } else if (!console.quiet) {
-    say(wanted.folder + ": " + text_of(state, false));
-  }
+  tell(wanted, run(wanted, console), console);
   return kDone;
 }
 
@@ -262,7 +266,8 @@ const Verb kDatasetVerb = {
     "processes may write at once; each makes a state of its own, and none is ever half there.\n"
     "\n"
     "  create DIR FILE       an empty data set with the columns and types of FILE\n"
-    "  append DIR FILE...    FILE as a part below all rows, or where --at says; makes DIR\n"
+    "  append DIR FILE...    FILE as a part below all rows, or where --at says; makes DIR, and\n"
+    "                        a state for each FILE\n"
     "  commit DIR NAME@R,C   a file that is in DIR already becomes a part\n"
     "  compact DIR           puts small parts together\n"
     "  gc DIR                removes old states, and parts that no state has\n"
