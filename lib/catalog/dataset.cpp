@@ -45,6 +45,12 @@ TileShape tile_of_part(const Source& source) {
   return fitting(source.rows(), source.cols(), dbdf::natural_tile(source));
 }
 
+void require_room(const Schema& schema, BlockPos at, const std::string& file) {
+  if (schema.rows <= ~at.rx && schema.cols <= ~at.cx) return;
+  throw Error(Errc::invalid_argument, file, std::nullopt,
+              "the part would end after row or column 2^64 - 1");
+}
+
 /// What `commit` compares.
 DatasetPart part_at(const std::filesystem::path& path, const dataset::Id& id, BlockPos at) {
   const auto file = LocalFile::open(path.string());
@@ -58,10 +64,7 @@ DatasetPart part_at(const std::filesystem::path& path, const dataset::Id& id, Bl
                 "a part needs an index, and the file is too small for one");
   }
   part.trailer_hash = xxh3(file->bytes(part.bytes - dbdf::kLine, dbdf::kLine));
-  if (schema.rows > ~at.rx || schema.cols > ~at.cx) {
-    throw Error(Errc::invalid_argument, path.string(), std::nullopt,
-                "the part would end after row or column 2^64 - 1");
-  }
+  require_room(schema, at, path.string());
   part.cells = {{at.rx, at.rx + schema.rows}, {at.cx, at.cx + schema.cols}};
   return part;
 }
@@ -182,6 +185,7 @@ namespace impl = detail::dataset;
 DatasetPart write_part(const std::filesystem::path& folder, const std::variant<Matrix, Frame>& data,
                        BlockPos at, const ConvertOptions& options) {
   ConvertOptions how = options;
+  detail::require_room(detail::store_of(data)->schema(), at, folder.string());
   if (!how.write.tile) {
     how.write.tile = detail::tile_of_part(detail::Source(detail::store_of(data), {}, how));
   }
