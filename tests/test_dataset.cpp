@@ -330,6 +330,14 @@ TEST_CASE("dataset: a frame's words are those of all parts") {
   convert(AnyObject(want), {}, folder / "want.csv", options);
   CHECK(read_text(folder / "got.csv") == read_text(folder / "want.csv"));
   CHECK(verify(set, Level::payload).findings.empty());
+  std::string state = read_text(set / "dataset-4");
+  const std::size_t words = state.find("w0w1w2");
+  REQUIRE(words != std::string::npos);
+  state[words] = 'v';
+  write_text(set / "dataset-4", state);
+  const VerifyReport report = verify(set, Level::payload);
+  REQUIRE(report.findings.size() == 1);
+  CHECK(report.findings[0].file() == (set / "dataset-4").string());
 }
 
 TEST_CASE("dataset: equal words of a part stay apart when others join them") {

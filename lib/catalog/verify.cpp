@@ -107,6 +107,9 @@ VerifyReport verify_dataset(const std::shared_ptr<detail::ByteSource>& file,
   const std::string folder = detail::folder_prefix(file->name());
   collect([&] { dataset::Draft(*store).require_apart(folder); });
   const dataset::StateTables& tables = *store->state<dataset::OpenState>().tables;
+  if (level == Level::payload) {
+    detail::dbdf::verify_hints(file, tables.head().body(), store->schema(), report.findings);
+  }
   for (std::uint64_t i = 0; i < tables.head().parts; ++i) {
     collect([&] {
       const std::string name = dataset::part_name(tables.part(i).id);

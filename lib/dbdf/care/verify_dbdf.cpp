@@ -213,6 +213,12 @@ bool holds_corruption(const std::vector<Error>& findings) {
 
 }  // namespace
 
+void verify_hints(const std::shared_ptr<ByteSource>& file, std::uint64_t body, const Schema& schema,
+                  std::vector<Error>& findings) {
+  const auto trailer = find_trailer(*file, body);
+  if (trailer) HintCheck(file, schema, Level::payload, findings).all(body, *trailer);
+}
+
 VerifyReport verify_dbdf(const std::shared_ptr<ByteSource>& file, Level level,
                          const TakeProgress& progress) {
   VerifyReport report;
