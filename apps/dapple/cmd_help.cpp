@@ -25,8 +25,9 @@ std::string format_text(const FormatInfo& format) {
   const std::string flags = command.topic_help(format.name);
   std::string text = fmt::format("{}: {}\n\n", format.name, format.title);
   if (!format.extensions.empty()) {
-    text +=
-        fmt::format("files are named {}; --from {} reads others\n", format.extensions, format.name);
+    text += fmt::format("files are named {}; --{} others\n", format.extensions,
+                        format.reads ? fmt::format("from {} reads", format.name)
+                                     : fmt::format("to {} writes", format.name));
   }
   text += fmt::format("{}\n", uses_text(format));
   if (!flags.empty()) text += "\nflags of all verbs that read such a file:\n" + flags;

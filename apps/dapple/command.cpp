@@ -116,9 +116,17 @@ int run_help(const Arguments& arguments, Console& console) {
   if (arguments.empty()) throw HelpAsked{usage() + '\n'};
   const std::string& topic = arguments[0];
   if (topic == "--complete") throw HelpAsked{lines_of(topic_names())};
-  if (const Verb* verb = find_verb(topic)) return verb->run({"--help"}, console);
+  auto format = topic_text(topic);
+  if (const Verb* verb = find_verb(topic)) {
+    try {
+      return verb->run({"--help"}, console);
+    } catch (HelpAsked& asked) {  // a collection is a format, too
+      if (format) asked.text += '\n' + *format;
+      throw;
+    }
+  }
   if (topic == "help" || topic == "-h" || topic == "--help") throw HelpAsked{usage() + '\n'};
-  if (auto text = topic_text(topic)) throw HelpAsked{*std::move(text)};
+  if (format) throw HelpAsked{*std::move(format)};
   return report_usage(
       fmt::format("there is no help on '{}'{}", topic, suggestion(topic, topic_names())), {},
       false);
