@@ -1,6 +1,7 @@
 // dapple repair: what can still be read, in a sound file.
 #include <fmt/format.h>
 
+#include "dapple/convert.h"
 #include "dapple/verify.h"
 #include "destination.h"
 #include "input.h"
@@ -23,6 +24,20 @@ std::string absent_text(const BlockedObject& object) {
   return absent == 0 ? "" : fmt::format("; {} of {} cells are absent", absent, cells);
 }
 
+/// Other programs would take the file for what its name says.
+void require_own_ending(const std::string& path) {
+  std::string_view named = "dbdf";
+  try {
+    named = dapple::format_to_write("", path).name;
+  } catch (const Error&) {  // the name says nothing
+  }
+  if (named == "dbdf") return;
+  throw UsageError(
+      fmt::format("repair writes dbdf, and '{}' is a name for {}; 'dapple convert' "
+                  "makes that of what was repaired",
+                  printable(path), named));
+}
+
 int run_repair(const Arguments& arguments, Console& console) {
   Input input;
   Destination destination;
@@ -43,6 +58,7 @@ int run_repair(const Arguments& arguments, Console& console) {
   if (destination.path.empty()) throw UsageError("-o OUT is missing");
   if (destination.is_stdout())
     throw UsageError("cannot repair to standard output; -o OUT must name a file");
+  require_own_ending(destination.path);
   require_replaceable(destination);
   WriteOptions& options = write.options;
   options.overwrite = destination.force;
