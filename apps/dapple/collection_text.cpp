@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
 
 #include "dapple/collection.h"
+#include "dapple/error.h"
 #include "dapple/open.h"
 #include "report.h"
 #include "text.h"
@@ -55,12 +57,18 @@ bool print_collection(const Input& input, Console& console) {
     width = std::max(width, printable(member).size());
   }
   std::string text = console.json ? R"({"format":"collection","members":[)" : "";
+  std::optional<Error> fault;  // the first; it keeps none of the others from being listed
   for (const std::string& member : collection->members()) {
-    const auto object = collection->open(member);
-    if (console.json) {
-      text += (text.ends_with('[') ? "" : ",") + member_json(member, object);
-    } else {
-      text += member_line(member, width, object) + '\n';
+    if (console.json && !text.ends_with('[')) text += ',';
+    try {
+      const auto object = collection->open(member);
+      text +=
+          console.json ? member_json(member, object) : member_line(member, width, object) + '\n';
+    } catch (const Error& e) {
+      text += console.json
+                  ? fmt::format(R"({{"name":{},"error":{}}})", json_string(member), error_json(e))
+                  : fmt::format("{:<{}}  cannot be opened\n", printable(member), width);
+      if (!fault) fault = e;
     }
   }
   for (const std::string& member : collection->json_members()) {
@@ -70,6 +78,7 @@ bool print_collection(const Input& input, Console& console) {
   }
   if (text.empty()) text = "no members\n";
   console.out.write(text + (console.json ? "]}\n" : ""));
+  if (fault) throw *fault;
   collection->require_axes();
   return true;
 }
