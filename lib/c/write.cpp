@@ -66,9 +66,8 @@ int32_t dapple_put(dapple_writer* writer, uint64_t row, uint64_t col, uint64_t r
   return guarded(error, [&] {
     const Put put = put_of(writer, row, col, rows, cols, type);
     const auto* const first = static_cast<const std::byte*>(array(cells, rows, "cells"));
-    const std::size_t size = size_of(put.type);
-    const Strides strides{row_stride != 0 ? row_stride : size * cols,
-                          col_stride != 0 ? col_stride : size};
+    const std::size_t right = col_stride != 0 ? col_stride : size_of(put.type);
+    const Strides strides{row_stride != 0 ? row_stride : right * cols, right};
     put.to.writer.put_region(put.cells, put.type, {first, bytes_of(put, strides)}, strides);
   });
 }

@@ -62,6 +62,25 @@ TEST_CASE("c: a matrix is put in rectangles of any size and stride") {
   CHECK(std::string(error.option) == "overwrite");
 }
 
+TEST_CASE("c: what is read with a stride is put back with it") {
+  const TempDir dir;
+  const auto path = (dir / "m.dbdf").string();
+  const auto bytes = small_file();
+  Object object, again;
+  open_bytes(bytes, object);
+  std::int32_t cells[24] = {}, copy[24] = {};  // each before one that is not used
+  REQUIRE(dapple_read(object, &kAll, DAPPLE_I32, cells, sizeof cells, 0, 8, nullptr, nullptr) == 0);
+  {
+    Writer writer;
+    REQUIRE(dapple_create(path.c_str(), 3, 4, DAPPLE_I32, nullptr, &writer, nullptr) == 0);
+    REQUIRE(dapple_put(writer, 0, 0, 3, 4, DAPPLE_I32, cells, 0, 8, nullptr) == 0);
+    REQUIRE(dapple_finish(writer, nullptr) == 0);
+  }
+  open_path(path, again);
+  REQUIRE(dapple_read(again, &kAll, DAPPLE_I32, copy, sizeof copy, 0, 8, nullptr, nullptr) == 0);
+  CHECK(std::vector<std::int32_t>(copy, copy + 24) == std::vector<std::int32_t>(cells, cells + 24));
+}
+
 TEST_CASE("c: an option with a wrong value is named, and so is a name that is empty") {
   const TempDir dir;
   const auto path = (dir / "m.dbdf").string();
