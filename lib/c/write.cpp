@@ -77,7 +77,7 @@ int32_t dapple_put_sparse(dapple_writer* writer, uint64_t row, uint64_t col, uin
                           const void* values, dapple_error* error) {
   return guarded(error, [&] {
     const Put put = put_of(writer, row, col, rows, cols, type);
-    array(ptr, rows + 1, "ptr");
+    needed(ptr, "ptr");
     if (ptr[0] > ptr[rows]) fail_argument("ptr ends before it begins");
     const std::uint64_t entries = ptr[rows] - ptr[0];
     array(idx, entries, "idx");

@@ -173,6 +173,12 @@ TEST_CASE("c: sparse rows are cut into tiles") {
     CHECK(dapple_put_sparse(writer, 0, 0, 1, 5, DAPPLE_I16, one, far, values.data(), &error) ==
           DAPPLE_OUT_OF_RANGE);
     REQUIRE(dapple_finish(writer, &error) == 0);
+    Writer endless;
+    REQUIRE(dapple_create((dir / "n.dbdf").c_str(), UINT64_MAX, 1, DAPPLE_I32, nullptr, &endless,
+                          &error) == 0);
+    CHECK(dapple_put_sparse(endless, 0, 0, UINT64_MAX, 1, DAPPLE_I16, nullptr, nullptr, nullptr,
+                            &error) == DAPPLE_INVALID_ARGUMENT);
+    CHECK(std::string(error.message) == "ptr is NULL");
   }
   const Matrix matrix = Matrix::open(path);
   CHECK(matrix.grid().has_value());
