@@ -158,9 +158,10 @@ int32_t dapple_copy_arrays(const dapple_sparse* sparse, int32_t index_type, void
   return guarded(error, [&] {
     std::visit(
         [&]<Value T>(const Csr<T>& csr) {
-          const std::span<const std::uint64_t> rows(csr.row_ptr.data(), csr.row_ptr.size());
-          const std::span<const std::uint64_t> cols(csr.col_idx.data(), csr.col_idx.size());
-          copy_numbers(index_type, rows, nullptr);
+          // Of what is left out, no number has to fit.
+          const std::span rows(csr.row_ptr.data(), ptr != nullptr ? csr.row_ptr.size() : 0);
+          const std::span cols(csr.col_idx.data(), idx != nullptr ? csr.col_idx.size() : 0);
+          copy_numbers(index_type, rows, nullptr);  // before anything is copied
           copy_numbers(index_type, cols, idx);
           copy_numbers(index_type, rows, ptr);
           if (values != nullptr && !csr.values.empty()) {

@@ -206,6 +206,8 @@ TEST_CASE("c: an index that does not fit is an error before anything is copied")
   std::int32_t ptr[2] = {-1, -1}, idx[1] = {-1};
   CHECK(dapple_copy_arrays(sparse, DAPPLE_I32, ptr, idx, nullptr, nullptr) == DAPPLE_TYPE_MISMATCH);
   CHECK(ptr[0] == -1);
+  REQUIRE(dapple_copy_arrays(sparse, DAPPLE_I32, ptr, nullptr, nullptr, nullptr) == 0);
+  CHECK(ptr[1] == 1);
   std::int64_t wide[1];
   REQUIRE(dapple_copy_arrays(sparse, DAPPLE_I64, nullptr, wide, nullptr, nullptr) == 0);
   CHECK(wide[0] == static_cast<std::int64_t>(far));
