@@ -2,6 +2,8 @@
 // is read can be read again, and nothing ends the program. A program of its own, since it brings
 // its own operator new.
 
+#include <atomic>
+#include <cerrno>
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
@@ -21,6 +23,7 @@ namespace {
 // How many more allocations succeed before one fails; none fails while there is no number.
 thread_local std::optional<std::uint64_t> allocations_left;
 thread_local bool has_failed = false;
+std::atomic<std::int64_t> objects{0};  // that were made with new, and are there
 
 bool may_allocate() noexcept {
   if (!allocations_left) return true;
@@ -36,8 +39,15 @@ void* allocate(std::size_t align, std::size_t n) noexcept {
 }
 
 void* allocate_or_throw(std::size_t align, std::size_t n) {
-  if (void* const p = allocate(align, n)) return p;
-  throw std::bad_alloc();
+  void* const p = allocate(align, n);
+  if (p == nullptr) throw std::bad_alloc();
+  ++objects;
+  return p;
+}
+
+void give_back(void* p) noexcept {
+  if (p != nullptr) --objects;
+  std::free(p);
 }
 
 }  // namespace
@@ -47,12 +57,14 @@ void* operator new(std::size_t n, std::align_val_t align) {
   return allocate_or_throw(static_cast<std::size_t>(align), n);
 }
 void* operator new(std::size_t n, const std::nothrow_t&) noexcept {
-  return allocate(alignof(std::max_align_t), n);
+  void* const p = allocate(alignof(std::max_align_t), n);
+  if (p != nullptr) ++objects;
+  return p;
 }
-void operator delete(void* p) noexcept { std::free(p); }
-void operator delete(void* p, std::size_t) noexcept { std::free(p); }
-void operator delete(void* p, std::align_val_t) noexcept { std::free(p); }
-void operator delete(void* p, std::size_t, std::align_val_t) noexcept { std::free(p); }
+void operator delete(void* p) noexcept { give_back(p); }
+void operator delete(void* p, std::size_t) noexcept { give_back(p); }
+void operator delete(void* p, std::align_val_t) noexcept { give_back(p); }
+void operator delete(void* p, std::size_t, std::align_val_t) noexcept { give_back(p); }
 
 // Arrays come from here.
 extern "C" void* aligned_alloc(std::size_t align, std::size_t n) noexcept {
@@ -331,6 +343,66 @@ TEST_CASE("no memory: a conversion leaves a whole file or none, and can be opene
     }
     remove_results();
   }
+}
+
+TEST_CASE("no memory: a stream of Arrow says so, keeps nothing, and goes on") {
+  const TempDir dir;
+  test::write_text(dir / "p.csv",
+                   "name,born,height,a label that is rather long\n"
+                   "\"Ann\",2001-02-03,1.5,1\n\"Bob\",,1.75,2\n\"Ann\",1999-12-31,,3\n");
+  const Frame frame = Frame::open(dir / "p.csv");
+  // Calls one function of a stream until it needs no more memory than there is.
+  const auto try_out = [&]<class Made>(int (*ArrowArrayStream::*call)(ArrowArrayStream*, Made*)) {
+    {
+      ArrowArrayStream stream;  // after it, what the frame keeps is there
+      arrow_stream(frame, {}, stream);
+      Made made;
+      REQUIRE((stream.*call)(&stream, &made) == 0);
+      made.release(&made);
+      stream.release(&stream);
+    }
+    std::uint64_t n = 0;
+    for (bool failed = true; failed; ++n) {
+      CAPTURE(n);
+      ArrowArrayStream stream;
+      arrow_stream(frame, {}, stream);
+      Made made{};
+      const std::int64_t before = objects;
+      int code = 0;
+      failed = fails_behind(n, [&] { code = (stream.*call)(&stream, &made); });
+      REQUIRE(code == (failed ? ENOMEM : 0));
+      if (failed) {
+        CHECK(std::string(stream.get_last_error(&stream)) == "there is not enough memory");
+        CHECK(objects == before);
+        REQUIRE((stream.*call)(&stream, &made) == 0);
+      }
+      REQUIRE(made.n_children == 4);
+      made.release(&made);
+      CHECK(objects == before);
+      stream.release(&stream);
+    }
+    CHECK(n > 8);
+  };
+  try_out(&ArrowArrayStream::get_schema);
+  try_out(&ArrowArrayStream::get_next);
+}
+
+TEST_CASE("no memory: a stream of Arrow that fails for another reason fails") {
+  const auto bytes = test::Image::frame(3, {{"a", ValueType::f64}}).bytes();  // without a block
+  const Frame frame = Frame::open(bytes, "a file whose name takes memory of its own");
+  std::uint64_t n = 0;
+  for (bool failed = true; failed; ++n) {
+    CAPTURE(n);
+    ArrowArrayStream stream;
+    arrow_stream(frame, {.fault = [](const Error& fault) { const Error copy = fault; }}, stream);
+    ArrowArray batch;
+    int code = 0;
+    failed = fails_behind(n, [&] { code = stream.get_next(&stream, &batch); });
+    CHECK((code == EIO || (failed && code == ENOMEM)));
+    CHECK(std::string(stream.get_last_error(&stream)).size() > 10);
+    stream.release(&stream);
+  }
+  CHECK(n > 4);
 }
 
 }  // namespace dapple::test

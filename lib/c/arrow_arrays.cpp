@@ -11,9 +11,6 @@ namespace {
 /// Releases a schema or an array, and what it has.
 template <class Data, class Arrow>
 void release(Arrow* arrow) {
-  for (std::int64_t k = 0; k < arrow->n_children; ++k) {
-    if (arrow->children[k]->release != nullptr) arrow->children[k]->release(arrow->children[k]);
-  }
   if (arrow->dictionary != nullptr) {
     if (arrow->dictionary->release != nullptr) arrow->dictionary->release(arrow->dictionary);
     delete arrow->dictionary;

@@ -24,27 +24,39 @@ struct Texts {
   std::string bytes;
 };
 
+/// Children of a schema or an array, which end with it but for those that were moved elsewhere.
+template <class Arrow>
+struct Children {
+  std::vector<Arrow> children;
+  std::vector<Arrow*> pointers;
+
+  Children() = default;
+  Children(const Children&) = delete;
+  Children& operator=(const Children&) = delete;
+  ~Children() {
+    for (Arrow& child : children) {
+      if (child.release != nullptr) child.release(&child);
+    }
+  }
+};
+
 /// The memory of a schema.
-struct SchemaData {
+struct SchemaData : Children<ArrowSchema> {
   std::string name, format;
   std::string metadata;  // packed as Arrow has them; empty: none
-  std::vector<ArrowSchema> children;
-  std::vector<ArrowSchema*> pointers;
 };
 
 /// A schema that owns `data`, in which the name and the children are set. Values may be missing.
 ArrowSchema make_schema(std::string format, std::unique_ptr<SchemaData> data);
 
 /// The memory of an array.
-struct ArrayData {
+struct ArrayData : Children<ArrowArray> {
   Array<std::byte> values;
   Array<std::uint8_t> valid;  // bits; none where nothing is missing
   std::int64_t nulls = 0;
   std::shared_ptr<const Texts> texts;
   std::shared_ptr<const Texts> words;  // its dictionary, which any number of batches share
   std::vector<const void*> buffers;
-  std::vector<ArrowArray> children;
-  std::vector<ArrowArray*> pointers;
 };
 
 /// An array that owns `data`, with a dictionary where `words` is set.

@@ -46,17 +46,18 @@ class Stream {
   ArrowSchema schema() const {
     auto data = std::make_unique<SchemaData>();
     data->metadata = metadata_;
+    data->children.reserve(columns_.size());
     for (const ArrowColumn& column : columns_) {
       auto child = std::make_unique<SchemaData>();
       child->name = column.name;
       const std::size_t k = data->children.size();
       if (k < metadata_of_columns_.size()) child->metadata = metadata_of_columns_[k];
-      ArrowSchema made = make_schema(format_of(column), std::move(child));
+      ArrowSchema& made =
+          data->children.emplace_back(make_schema(format_of(column), std::move(child)));
       if (column.words) {
         made.dictionary = new ArrowSchema(make_schema("U", std::make_unique<SchemaData>()));
         if (column.meaning.ordered) made.flags |= ARROW_FLAG_DICTIONARY_ORDERED;
       }
-      data->children.push_back(made);
     }
     return make_schema("+s", std::move(data));
   }
@@ -88,15 +89,16 @@ class Stream {
     }
     auto batch = std::make_unique<ArrayData>();
     batch->buffers = {nullptr};
+    batch->children.reserve(parts.size());
     for (auto& part : parts) batch->children.push_back(make_array(rows, std::move(part)));
-    rows_.begin += rows;
-    return make_array(rows, std::move(batch));
+    const ArrowArray made = make_array(rows, std::move(batch));
+    rows_.begin += rows;  // last: a call that failed can be repeated
+    return made;
   }
 
-  std::string error;
+  dapple_error error{};  // the latest
 
-  void tell(const Error& failed) {
-    error = failed.what();
+  void tell(const Error& failed) const {
     if (fault_) fault_(failed);
   }
 
@@ -164,21 +166,15 @@ class Stream {
 template <class F>
 int answered(ArrowArrayStream* stream, const F& work) noexcept {
   auto& self = *static_cast<Stream*>(stream->private_data);
-  try {
-    work(self);
-    return 0;
-  } catch (const std::bad_alloc&) {
-    return ENOMEM;
-  } catch (const Error& error) {
-    self.tell(error);
-    return EIO;
-  } catch (const std::exception& error) {
-    self.error = error.what();
-    return EIO;
-  } catch (...) {
-    self.error = "an exception of a kind that dapple does not know";
-    return EIO;
-  }
+  const std::int32_t code = guarded(&self.error, [&] {
+    try {
+      work(self);
+    } catch (const Error& failed) {
+      self.tell(failed);
+      throw;
+    }
+  });
+  return code == DAPPLE_OK ? 0 : code == DAPPLE_NO_MEMORY ? ENOMEM : EIO;
 }
 
 void release_stream(ArrowArrayStream* stream) {
@@ -242,7 +238,7 @@ void arrow_stream(Frame frame, ArrowOptions options, ArrowArrayStream& out) {
     return c::answered(s, [&](c::Stream& self) { *batch = self.next(); });
   };
   out.get_last_error = [](ArrowArrayStream* s) {
-    return static_cast<c::Stream*>(s->private_data)->error.c_str();
+    return static_cast<const c::Stream*>(s->private_data)->error.message;
   };
   out.release = c::release_stream;
   out.private_data = kept.release();
