@@ -345,6 +345,33 @@ TEST_CASE("no memory: a conversion leaves a whole file or none, and can be opene
   }
 }
 
+TEST_CASE("no memory: a region whose cells are not there is refused without taking any") {
+  const TempDir dir;
+  auto writer = MatrixWriter::create(dir / "m", ~std::uint64_t{0}, 1, ValueType::f64);
+  const std::uint64_t rows = std::uint64_t{1} << 62;
+  const std::vector<std::byte> cell(8);
+  const std::vector<std::function<void()>> puts = {
+      [&] {
+        writer.put_region({{0, rows}, {0, 1}}, ValueType::f64, cell);
+      },
+      [&] {
+        writer.put_region({0, 0}, DenseRef<double>{nullptr, rows, 1});
+      },
+  };
+  for (const auto& put : puts) {
+    std::optional<Errc> code;
+    fails_behind(20, [&] {  // those of the message are fewer
+      try {
+        put();
+      } catch (const Error& error) {
+        code = error.code();
+      } catch (const std::bad_alloc&) {
+      }
+    });
+    CHECK(code == Errc::invalid_argument);
+  }
+}
+
 TEST_CASE("no memory: a stream of Arrow says so, keeps nothing, and goes on") {
   const TempDir dir;
   test::write_text(dir / "p.csv",

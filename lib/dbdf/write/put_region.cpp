@@ -292,8 +292,8 @@ void TileWriter::fail_overlap(std::uint64_t cols, std::size_t row_stride) {
 void TileWriter::put_dense(BlockPos pos, std::uint64_t rows, std::uint64_t cols, ValueType type,
                            const void* data, std::size_t row_stride, std::optional<unsigned> cut) {
   const Region region = region_of(pos, rows, cols);
-  const Cuts cuts = cuts_of(*impl_, region, cut.has_value());
   if (data == nullptr && !region.empty()) fail("the cells are nowhere: their address is null");
+  const Cuts cuts = cuts_of(*impl_, region, cut.has_value());
   put_cells(*impl_, region, cuts, type, static_cast<const std::byte*>(data),
             {row_stride * size_of(type), size_of(type)}, cut.value_or(1));
 }
@@ -312,7 +312,7 @@ void TileWriter::put_empty(BlockPos pos, TileShape shape) {
 
 void TileWriter::put_region(const Region& region, ValueType type, std::span<const std::byte> cells,
                             Strides strides, unsigned threads) {
-  const Cuts cuts = cuts_of(*impl_, region, true);
+  require_inside(*impl_, region);
   if (region.empty()) return;
   detail::require_known(type);
   const std::size_t size = size_of(type);
@@ -323,7 +323,8 @@ void TileWriter::put_region(const Region& region, ValueType type, std::span<cons
          " values of " + std::string(name(type)) + " are not all in " +
          detail::counted(cells.size(), "byte"));
   }
-  put_cells(*impl_, region, cuts, type, cells.data(), strides, threads);
+  // After that: a cut of 2^64 rows takes memory, and their cells are not there.
+  put_cells(*impl_, region, cut(*impl_, region), type, cells.data(), strides, threads);
 }
 
 }  // namespace dapple
