@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <limits>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "attributes.h"
@@ -200,12 +202,21 @@ void print_details(const BlockedObject& object, Output& out) {
   }
 }
 
-void print_screen(const std::variant<Matrix, Frame>& object, const std::string& file, Output& out) {
+/// The size of the file: that of its content is another one where it is compressed, or its text was
+/// parsed.
+std::uint64_t bytes_of_file(const Input& input, const BlockedObject& object) {
+  std::error_code error;
+  const std::uint64_t bytes =
+      input.is_stream() ? object.bytes() : std::filesystem::file_size(input.file, error);
+  return error ? object.bytes() : bytes;  // of what is no file, such as a data set
+}
+
+void print_screen(const std::variant<Matrix, Frame>& object, const std::string& file,
+                  std::uint64_t bytes, Output& out) {
   const BlockedObject& o = base(object);
   const BlockCounts counts = o.counts();
   print_line(out, "file",
-             fmt::format("{} ({}), {}", printable(file), human_size(bytes_of_file(o, file)),
-                         format_title(o)));
+             fmt::format("{} ({}), {}", printable(file), human_size(bytes), format_title(o)));
   print_contents(o, out);
   if (const auto* matrix = std::get_if<Matrix>(&object)) {
     print_line(out, "matrix",
@@ -258,10 +269,11 @@ int run_info(const Arguments& arguments, Console& console) {
   // Of several values, the first is shown and all are listed.
   input.options.format_options.emplace("futhark.first", "true");
   const auto object = open_input(input, console);
+  const std::uint64_t bytes = bytes_of_file(input, base(object));
   if (console.json) {
-    print_info_json(object, input.name(), console.out);
+    print_info_json(object, bytes, console.out);
   } else {
-    print_screen(object, input.name(), console.out);
+    print_screen(object, input.name(), bytes, console.out);
   }
   return kDone;
 }

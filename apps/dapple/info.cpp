@@ -2,10 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <filesystem>
 #include <span>
 #include <string>
-#include <system_error>
 #include <vector>
 
 #include "attributes.h"
@@ -109,14 +107,7 @@ std::string_view title_of_contents(const BlockedObject& object) {
   return object.format() == "futhark" ? "values" : "arrays";
 }
 
-std::uint64_t bytes_of_file(const BlockedObject& object, const std::string& file) {
-  std::error_code error;
-  const std::uint64_t bytes = std::filesystem::file_size(file, error);
-  return error ? object.bytes() : bytes;  // of what is no file, such as a data set
-}
-
-void print_info_json(const std::variant<Matrix, Frame>& object, const std::string& file,
-                     Output& out) {
+void print_info_json(const std::variant<Matrix, Frame>& object, std::uint64_t bytes, Output& out) {
   const BlockedObject& o = base(object);
   const BlockCounts counts = o.counts();
   const std::vector<Detail> details = o.details();  // before printing, because these may throw
@@ -146,7 +137,7 @@ void print_info_json(const std::variant<Matrix, Frame>& object, const std::strin
   } else {
     out.write(R"(,"grid":null)");
   }
-  out.print(R"(,"stored":{},"bytes":{},"index":"{}")", counts.stored, bytes_of_file(o, file),
+  out.print(R"(,"stored":{},"bytes":{},"index":"{}")", counts.stored, bytes,
             name(o.index_origin()));
   if (const auto packed = o.packed(); packed.blocks > 0) {
     out.print(R"(,"packed":{{"blocks":{},"bytes":{},"plain_bytes":{}}})", packed.blocks,

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <string_view>
 #include <variant>
 
@@ -18,12 +17,7 @@ std::string_view copy_state(const std::variant<Matrix, Frame>& object);
 /// What the objects of a file that holds several are called.
 std::string_view title_of_contents(const BlockedObject& object);
 
-/// The size of `file`, from which the object was opened: that of its content is another one where
-/// the file is compressed, or its text was parsed.
-std::uint64_t bytes_of_file(const BlockedObject& object, const std::string& file);
-
-/// One JSON object on one line.
-void print_info_json(const std::variant<Matrix, Frame>& object, const std::string& file,
-                     Output& out);
+/// One JSON object on one line; `bytes` are those of the file.
+void print_info_json(const std::variant<Matrix, Frame>& object, std::uint64_t bytes, Output& out);
 
 }  // namespace dapple::cli
