@@ -348,7 +348,7 @@ const Verb kShowVerb = {
     "show",
     "FILE",
     "a picture, on the terminal or as a file",
-    "Every pixel or character sums up the cells that it stands for. Densities are drawn on\n"
+    "Every pixel or character sums up the cells under it. Densities are drawn on\n"
     "a logarithmic scale; NaN, and cells that no block covers, have a colour of their own.\n",
     "  dapple show ratings.dbdf\n"
     "  dapple show ratings.dbdf --what max --rows 0:1000\n"

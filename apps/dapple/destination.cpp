@@ -23,7 +23,7 @@ const FormatInfo& named_format(const Destination& destination) {
     throw UsageError("standard output has no name to tell the format from; add --to FORMAT");
   }
   if (Guest::takes(destination)) {
-    throw UsageError(fmt::format("{}: only 'dapple convert' writes such a file, by pydapple",
+    throw UsageError(fmt::format("{}: only 'dapple convert' writes that kind of file, by pydapple",
                                  printable(destination.path)));
   }
   try {

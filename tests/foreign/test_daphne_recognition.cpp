@@ -178,13 +178,13 @@ TEST_CASE("daphne: a frame whose rows read as blocks with cells is a published o
   CHECK(base(open_as(dir / "t.dbdf", "daphne")).format() == "daphne");
 }
 
-TEST_CASE("daphne: capacity behind the values of a CSR matrix is noted and ignored") {
+TEST_CASE("daphne: capacity after the values of a CSR matrix is noted and ignored") {
   const TempDir dir;
   Image image = runtime_csr<float>(3, {{{1, 2.5F}}, {}, {{0, -1}, {2, 4}}});
   image.zeros(5 * 12);
   CHECK(taken_for(dir, image.bytes()) == "daphne");
   const Object object = open(dir / "t.dbdf");
-  CHECK(base(object).note() == "60 bytes of unused capacity behind the last value");
+  CHECK(base(object).note() == "60 bytes of unused capacity after the last value");
   CHECK(cell_lines(object) == "c 0 1 40200000\nc 2 0 bf800000\nc 2 2 40800000\n");
   // Without a value, the zeros after it could be blocks of the published format just as well.
   Image empty = runtime_csr<std::uint64_t>(

@@ -2,7 +2,7 @@
 
     datasets.py [FOLDER [PART...]]        default: a temporary one, all parts; about 25 GB
 
-Each line says what it stands for; every answer is checked. Zarr, Parquet, Lance, LMDB and TileDB
+Each line says what it compares; every answer is checked. Zarr, Parquet, Lance, LMDB and TileDB
 do the same beside it where they are installed: a shard, a file or a fragment for a part. Two workers of Dask
 write 4 GB beside two `dd`, Zarr and Parquet, everything synced.
 """

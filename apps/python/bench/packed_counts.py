@@ -139,7 +139,7 @@ def measure(s, folder, cold):
 
 
 def control_group(memory):
-    """A control group of so many bytes; None where there is none to be had."""
+    """A control group of that many bytes; None where there is none to be had."""
     roots = {"/sys/fs/cgroup/memory": "memory.limit_in_bytes", "/sys/fs/cgroup": "memory.max"}
     for root, limit in roots.items():
         group = pathlib.Path(root, "dapple-bench")

@@ -74,7 +74,7 @@ class OutOfRangeError(Error, IndexError):
 
 
 class InvalidIndexError(Error, IndexError):
-    """What stands between the brackets picks no part of a matrix or frame."""
+    """What is in the brackets picks no part of a matrix or frame."""
 
     code = "invalid_argument"
 

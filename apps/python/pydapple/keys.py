@@ -1,4 +1,4 @@
-"""What stands between the brackets of ``m[...]``, told as one pick of rows and one of columns."""
+"""What is in the brackets of ``m[...]``, told as one pick of rows and one of columns."""
 
 from __future__ import annotations
 

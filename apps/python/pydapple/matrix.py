@@ -234,7 +234,7 @@ class Matrix(Multiplied, Pictured, Gathered):
     ) -> LinearOperator:
         """A `scipy.sparse.linalg.LinearOperator`, for `svds`, `lsqr` and so on, on the file itself.
 
-        It computes in float64, as ``m @ x`` and ``x @ m`` do by it, with so many threads (0: one
+        It computes in float64, as ``m @ x`` and ``x @ m`` do by it, with that many threads (0: one
         for each processor). Absent cells are an error, or zero. With `center`, it is the matrix
         less the mean of each column, so that ``svds`` gives principal components, and stays as
         sparse as it is.

@@ -77,7 +77,7 @@ class Picture:
         return None if known is None else known[:3]
 
     def to_svg(self, width: int = _FIGURE[0], height: int = _FIGURE[1]) -> str:
-        """A figure of at most so many pixels, as `dapple show -o FILE.svg` writes."""
+        """A figure of at most that many pixels, as `dapple show -o FILE.svg` writes."""
         height, width = _fields((height, width))
         return self._drawing.svg(width, height, sound(self.title), "")
 

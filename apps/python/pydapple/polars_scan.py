@@ -59,7 +59,7 @@ def scan(source: Path | Frame) -> pl.LazyFrame:
 
 
 def _pieces(frame: Frame, predicate: pl.Expr | None, rows: int, size: int) -> Iterator[Any]:
-    """Rows, of the first so many, among which are all that meet the predicate; some at a time."""
+    """Of the first `rows`, those among which are all that meet the predicate; some at a time."""
     condition = None if predicate is None else _condition(frame, predicate)
     if condition is None:
         for begin in range(0, rows, size):

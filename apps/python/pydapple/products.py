@@ -93,7 +93,7 @@ def is_factor_of_scipy() -> bool:
 
 
 def _require_fit(shape: tuple[int, ...], extent: int, axis: int) -> None:
-    """Raises where an array of that shape is no factor, of so many cells along an axis."""
+    """Raises unless an array of that shape has `extent` cells along the axis."""
     if len(shape) not in (1, 2):
         raise InvalidArgumentError(
             f"a matrix is multiplied by an array of one or two dimensions, not of {len(shape)}"

@@ -293,7 +293,7 @@ def write_columns(
     options: dict[str, Any],
     report: Any,
 ) -> WriteSummary:
-    """Write a frame of columns of so many rows; `report` is called with (done, total) rows."""
+    """Write a frame of `rows` rows; `report` is called with (done, total) rows."""
     for label, cells, meaning in table:
         if len(cells) != rows:
             raise InvalidArgumentError(

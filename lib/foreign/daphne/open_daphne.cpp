@@ -195,7 +195,7 @@ std::shared_ptr<Store> open_csr(std::shared_ptr<ByteSource> file, HeaderReader& 
   const std::uint64_t slack = file->size() - csr->values.byte_of(nnz);
   auto store = arrays::make_store(std::move(file), std::move(schema), std::move(csr), kDrivers);
   if (slack > 0) {
-    store->set_note(counted(slack, "byte") + " of unused capacity behind the last value");
+    store->set_note(counted(slack, "byte") + " of unused capacity after the last value");
   }
   return store;
 }
