@@ -20,8 +20,38 @@ namespace dapple::detail::dbdf {
 
 namespace {
 
-/// The header that the index has the hash of, where the file's is another one: from the copy of the
-/// head, or if one byte of it changed and not its length. Empty when it cannot be told.
+/// The header at the start of these bytes, or one of the same length that differs in one byte, if
+/// it has this hash; otherwise empty.
+std::vector<std::byte> header_of_hash(std::span<const std::byte> start, std::uint64_t wanted,
+                                      const std::string& file) {
+  std::vector<std::byte> typed(start.begin(), start.end());  // with types of which each is known
+  const auto cols =
+      std::min<std::uint64_t>(load_le<std::uint64_t>(typed.data() + 10), start.size());
+  const bool frame = typed[1] == static_cast<std::byte>(DataType::frame);
+  const std::uint64_t types = std::min(frame ? cols : 1, typed.size() - kHeaderStart);
+  std::fill_n(typed.begin() + kHeaderStart, types, std::byte{1});
+  std::uint64_t body = 0;
+  try {
+    read_header(*memory_source(typed, file), body);
+  } catch (const Error&) {
+    return {};  // too long, or it does not tell how long it is
+  }
+  std::vector<std::byte> header(start.begin(), start.begin() + static_cast<std::ptrdiff_t>(body));
+  if (xxh3(header) == wanted) return header;
+  for (std::byte& byte : header) {
+    const std::byte damaged = byte;
+    for (unsigned value = 0; value < 256; ++value) {
+      byte = static_cast<std::byte>(value);
+      if (xxh3(header) == wanted) return header;
+    }
+    byte = damaged;
+  }
+  return {};
+}
+
+/// The header that the index has the hash of: the file's own, or that of the copy of the head, or
+/// the file's with one byte changed, also where rows, columns and kind are those that the blocks
+/// tell. Empty when none has that hash.
 std::vector<std::byte> header_of_index(const ByteSource& file) {
   constexpr std::uint64_t kMostTried = 4096;
   const auto trailer = find_trailer(file, kMatrixHeader + kPosition + kDenseHeader);
@@ -33,27 +63,23 @@ std::vector<std::byte> header_of_index(const ByteSource& file) {
     header.assign(copy->pieces[0].bytes.begin(), copy->pieces[0].bytes.end());
     if (xxh3(header) == wanted) return header;
   }
-  const auto start = file.bytes(0, std::min(file.size(), kMostTried));
-  std::vector<std::byte> typed(start.begin(), start.end());  // with types of which each is known
-  const auto cols = std::min<std::uint64_t>(load_le<std::uint64_t>(typed.data() + 10), kMostTried);
-  const bool frame = typed[1] == static_cast<std::byte>(DataType::frame);
-  const std::uint64_t types = std::min(frame ? cols : 1, typed.size() - kHeaderStart);
-  std::fill_n(typed.begin() + kHeaderStart, types, std::byte{1});
-  std::uint64_t body = 0;
-  try {
-    read_header(*memory_source(typed, file.name()), body);
-  } catch (const Error&) {
-    return {};  // too long, or it does not tell how long it is
+  const auto own = file.bytes(0, std::min(file.size(), kMostTried));
+  std::vector<std::byte> start(own.begin(), own.end());
+  header = header_of_hash(start, wanted, file.name());
+  if (!header.empty()) return header;
+  std::uint64_t rows = 0, cols = 0;
+  for (std::uint64_t i = 0; i < trailer->place.count; ++i) {
+    const Entry e = load_entry(file.at(trailer->place.entries + i * Entry::kBytes, Entry::kBytes));
+    rows = std::max(rows, e.pos.rx + e.rows);
+    cols = std::max(cols, e.pos.cx + e.cols);
   }
-  header.assign(start.begin(), start.begin() + static_cast<std::ptrdiff_t>(body));
-  if (xxh3(header) == wanted) return {};
-  for (std::byte& byte : header) {
-    const std::byte damaged = byte;
-    for (unsigned value = 0; value < 256; ++value) {
-      byte = static_cast<std::byte>(value);
-      if (xxh3(header) == wanted) return header;
-    }
-    byte = damaged;
+  start[0] = std::byte{kVersion};
+  store_le(start.data() + 2, rows);
+  store_le(start.data() + 10, cols);
+  for (const DataType kind : {DataType::dense_matrix, DataType::csr_matrix, DataType::frame}) {
+    start[1] = static_cast<std::byte>(kind);
+    header = header_of_hash(start, wanted, file.name());
+    if (!header.empty()) return header;
   }
   return {};
 }
