@@ -2,6 +2,7 @@
 // is read can be read again, and nothing ends the program. A program of its own, since it brings
 // its own operator new.
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstdint>
@@ -10,11 +11,13 @@
 #include <functional>
 #include <new>
 #include <optional>
+#include <span>
 #include <string>
 #include <variant>
 #include <vector>
 
 #include "dapple/dapple.h"
+#include "dapple/dapple_c.h"
 #include "tests/check.h"
 #include "tests/support.h"
 
@@ -370,6 +373,44 @@ TEST_CASE("no memory: a region whose cells are not there is refused without taki
     });
     CHECK(code == Errc::invalid_argument);
   }
+}
+
+TEST_CASE("no memory: what a program in C gave away is released once") {
+  static const auto bytes = test::Image::matrix(1, 1, ValueType::u8).empty({0, 0}, 1, 1).bytes();
+  dapple_reader reader{};
+  reader.size = [](void*) { return static_cast<std::int64_t>(bytes.size()); };
+  reader.read = [](void*, const dapple_range* ranges, std::size_t n) {
+    std::uint64_t all = 0;
+    for (const dapple_range& range : std::span(ranges, n)) {
+      std::copy_n(&bytes[range.offset], range.size, static_cast<std::byte*>(range.to));
+      all += range.size;
+    }
+    return static_cast<std::int64_t>(all);
+  };
+  reader.release = [](void* released) { ++*static_cast<int*>(released); };
+  constexpr const char* name = "a name that takes memory of its own";
+  const auto try_out = [&](const auto& open) {
+    std::uint64_t n = 0;
+    for (bool failed = true; failed; ++n) {
+      CAPTURE(n);
+      int released = 0;
+      reader.context = &released;
+      dapple_object* object = nullptr;
+      std::int32_t code = DAPPLE_OK;
+      failed = fails_behind(n, [&] { code = open(&object); });
+      CHECK((object != nullptr) == (code == DAPPLE_OK));
+      dapple_close(&object);
+      CHECK(released == 1);
+    }
+    CHECK(n > 8);
+  };
+  try_out([&](dapple_object** object) {
+    return dapple_open_reader(&reader, name, nullptr, object, nullptr);
+  });
+  try_out([&](dapple_object** object) {
+    return dapple_open_memory(bytes.data(), bytes.size(), reader.release, reader.context, name,
+                              nullptr, object, nullptr);
+  });
 }
 
 TEST_CASE("no memory: a stream of Arrow says so, keeps nothing, and goes on") {

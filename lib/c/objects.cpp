@@ -27,10 +27,8 @@ std::shared_ptr<const void> released_later(Release release, void* context) {
 /// The functions of a C program.
 class CReader final : public RangeReader {
  public:
-  CReader(const dapple_reader& reader, std::string name)
-      : reader_(reader),
-        name_(std::move(name)),
-        keep_(released_later(reader.release, reader.context)) {}
+  CReader(const dapple_reader& reader, std::string name, std::shared_ptr<const void> keep)
+      : reader_(reader), name_(std::move(name)), keep_(std::move(keep)) {}
 
   std::uint64_t size() const override { return answer(reader_.size(reader_.context), "size"); }
   std::uint64_t read(std::span<const RangeRequest> requests) const override {
@@ -147,8 +145,10 @@ int32_t dapple_open_reader(const dapple_reader* reader, const char* name,
                            const char* const* options, dapple_object** object,
                            dapple_error* error) {
   return guarded(error, [&] {
+    needed(reader, "reader");
+    auto keep = released_later(reader->release, reader->context);
     const std::string called = name == nullptr ? "reader" : name;
-    const auto kept = std::make_shared<CReader>(needed(reader, "reader"), called);
+    const auto kept = std::make_shared<CReader>(*reader, called, std::move(keep));
     if (reader->size == nullptr || reader->read == nullptr) fail_argument("a function is NULL");
     needed(object, "object");
     give(open(kept, called, open_options(options)), object);
