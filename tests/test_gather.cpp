@@ -307,6 +307,12 @@ TEST_CASE("gather: what cannot be done says why") {
   });
   CHECK(overlap.code() == Errc::invalid_argument);
   CHECK(overlap.detail() == "the output overlaps the list of what to gather");
+  Csr<std::uint64_t> sparse;
+  sparse.values.reset(1);
+  sparse.values[0] = 1;
+  const std::span<const std::uint64_t> own(sparse.values.data(), 1);
+  CHECK(error([&] { gather_csr(m, own, sparse); }).detail() == overlap.detail());
+  CHECK(error([&] { gather_columns(m, own, sparse); }).detail() == overlap.detail());
   // Only what is asked for has to fit.
   std::vector<int> integers(8);
   CHECK(error([&] { gather_rows<int>(m, std::vector<std::uint64_t>{0}, integers); }).code() ==

@@ -6,7 +6,7 @@
 #include "dapple/gather.h"
 #include "lib/c/handles.h"
 #include "lib/c/options.h"
-#include "lib/rows/csr.h"
+#include "lib/rows/gather.h"
 
 namespace dapple::detail::c {
 
@@ -30,6 +30,17 @@ void fill_sparse(dapple_sparse** sparse, ValueType type, const Fill& fill) {
     }
   });
   if (made != nullptr) *sparse = made.release();
+}
+
+/// `list`; invalid_argument when it is in the arrays that are used once more.
+std::span<const std::uint64_t> list_apart(const dapple_object& from,
+                                          std::span<const std::uint64_t> list,
+                                          dapple_sparse** sparse) {
+  if (needed(sparse, "sparse") != nullptr) {
+    std::visit([&](const auto& arrays) { require_apart(from.any->store(), list, arrays); },
+               checked(*sparse).arrays);
+  }
+  return list;
 }
 
 GatherOptions gather_options(const dapple_read_options* options) {
@@ -117,7 +128,7 @@ int32_t dapple_gather_rows(const dapple_object* object, const uint64_t* rows, si
     const dapple_object& from = checked(object);
     GatherOptions gather = gather_options(options);
     gather.cols = range(col_begin, col_end, "columns");
-    const std::span list(array(rows, n_rows, "rows"), n_rows);
+    const auto list = list_apart(from, {array(rows, n_rows, "rows"), n_rows}, sparse);
     fill_sparse(sparse, value_type(type),
                 [&](auto& arrays) { gather_csr(*from.any, list, arrays, gather); });
   });
@@ -128,7 +139,7 @@ int32_t dapple_gather_columns(const dapple_object* object, const uint64_t* cols,
                               dapple_sparse** sparse, dapple_error* error) {
   return guarded(error, [&] {
     const dapple_object& from = checked(object);
-    const std::span list(array(cols, n_cols, "cols"), n_cols);
+    const auto list = list_apart(from, {array(cols, n_cols, "cols"), n_cols}, sparse);
     fill_sparse(sparse, value_type(type), [&](auto& arrays) {
       gather_columns(*from.any, list, arrays, gather_options(options));
     });

@@ -69,6 +69,7 @@ void require_apart(const Store& store, std::span<const std::uint64_t> list,
   require_apart(store, list.data(), bytes, out.row_ptr.data(), out.row_ptr.capacity() * 8);
   require_apart(store, list.data(), bytes, out.col_idx.data(),
                 out.col_idx.capacity() * sizeof(Col));
+  require_apart(store, list.data(), bytes, out.values.data(), out.values.capacity() * sizeof(T));
 }
 
 /// Gathers the entries of rows in these columns. REQUIRES that they are inside the object.

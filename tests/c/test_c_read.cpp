@@ -183,6 +183,19 @@ TEST_CASE("c: sparse cells are given in place, and copied with indices of four t
   CHECK(arrays.rows == 2);
   CHECK(std::vector<std::uint64_t>(arrays.idx, arrays.idx + 2) == std::vector<std::uint64_t>{0, 2});
 
+  for (const dapple_type type : {DAPPLE_F64, DAPPLE_F32}) {  // lists that it has itself
+    for (const void* const own : {static_cast<const void*>(arrays.ptr),
+                                  static_cast<const void*>(arrays.idx), arrays.values}) {
+      const auto* const list = static_cast<const std::uint64_t*>(own);
+      CHECK(dapple_gather_rows(object, list, 1, 0, 5, type, nullptr, &sparse, nullptr) ==
+            DAPPLE_INVALID_ARGUMENT);
+      CHECK(dapple_gather_columns(object, list, 1, type, nullptr, &sparse, nullptr) ==
+            DAPPLE_INVALID_ARGUMENT);
+    }
+  }
+  REQUIRE(dapple_get_arrays(sparse, &arrays, nullptr) == 0);
+  CHECK(arrays.rows == 2);
+
   const std::uint64_t outside[] = {3};
   CHECK(dapple_gather_rows(object, outside, 1, 0, 5, DAPPLE_F64, nullptr, &sparse, nullptr) ==
         DAPPLE_OUT_OF_RANGE);
