@@ -89,7 +89,8 @@ class BlockRange {
 
   BlockRange() = default;
   std::uint64_t size() const noexcept { return size_; }
-  /// Throws corrupt when the index entry describes a block that cannot exist. O(1).
+  /// REQUIRES i < size(). Throws corrupt when the index entry describes a block that cannot exist.
+  /// O(1), but for the first call of a file of IDV, which is O(n log n).
   BlockInfo operator[](std::uint64_t i) const;
   /// Throws corrupt when the index is damaged. The first call is O(n), later ones are O(1).
   iterator begin() const;
@@ -109,7 +110,8 @@ class BlockRange {
 };
 
 /// Bytes from a cell to the one below it, and to the one at its right; 0: as if cells were stored
-/// row after row, without gaps. Columns after each other are strides of {size, rows * size}.
+/// row after row, without gaps (a `row` of 0 is the columns' number times `col`). Columns after
+/// each other are strides of {size, rows * size}.
 struct Strides {
   std::size_t row = 0;
   std::size_t col = 0;
@@ -204,7 +206,8 @@ class BlockedObject {
   std::string attributes() const;
 
   /// The names of the rows, and those of the columns of a matrix; null when there are none. Throws
-  /// corrupt when they are damaged. O(1), but for the slots of a vector of ML.NET.
+  /// corrupt when they are damaged, io. O(1), but for the first call where they are no table in the
+  /// file: in AnnData, for the slots of a vector of ML.NET, and for what `concat` makes.
   std::shared_ptr<const Names> row_names() const;
   std::shared_ptr<const Names> col_names() const;
 

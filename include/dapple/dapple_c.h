@@ -77,7 +77,7 @@ typedef enum dapple_type {
 typedef enum dapple_absent {
   DAPPLE_ABSENT_ERROR = 0,
   DAPPLE_ABSENT_ZERO = 1,
-  DAPPLE_ABSENT_NAN = 2  // where floats are read, and in statistics
+  DAPPLE_ABSENT_NAN = 2  // where floats are copied to dense memory, and in statistics
 } dapple_absent;
 
 /// "0.3.0". Never fails; the text is static.
@@ -105,7 +105,8 @@ const char* dapple_version(void);
 ///                        "category", "text"; a number or "*" in place of a label
 ///   futhark.type=TYPE (several times), futhark.value=N, futhark.frame=true, futhark.first=true
 ///   idv.column=NAME (several times), idv.drop_unsupported=true, idv.keep_hidden=true
-/// Errors: io, not_recognised, unsupported, corrupt, invalid_argument.
+/// Errors: io, not_recognised, unsupported, corrupt, invalid_argument; absent and out_of_range when
+/// the file has no such column (idv.column) or value (futhark.value).
 int32_t dapple_open(const char* path, const char* const* options, dapple_object** object,
                     dapple_error* error);
 
@@ -165,7 +166,8 @@ typedef struct dapple_info {
   int32_t reserved[3];
 } dapple_info;
 
-/// What the object is. O(1), and reads no cell. Errors: corrupt, when names are damaged.
+/// What the object is. Reads no cell. O(1); the first call reads the names of rows and columns
+/// where they are no table in the file (AnnData). Errors: corrupt, when names are damaged; io.
 int32_t dapple_get_info(const dapple_object* object, dapple_info* info, dapple_error* error);
 
 typedef enum dapple_text {
@@ -177,13 +179,15 @@ typedef enum dapple_text {
 } dapple_text;
 
 /// Points `*text` to a text of `*size` bytes, which belongs to the object and lasts as long. A name
-/// is not followed by a 0, other texts are. O(1). Errors: out_of_range, absent for an object
-/// without names, type_mismatch for labels of a matrix, invalid_argument, corrupt.
+/// is not followed by a 0, other texts are; a label has the bytes of the file, UTF-8 or not. O(1)
+/// once names were read, as by `dapple_get_info`. Errors: out_of_range, absent for an object
+/// without names, type_mismatch for labels of a matrix, invalid_argument, corrupt, io.
 int32_t dapple_get_text(const dapple_object* object, int32_t what, uint64_t i, const char** text,
                         size_t* size, dapple_error* error);
 
 /// Sets `*i` to the row, or the column of a matrix, that has a name; `axis` is DAPPLE_ROWS or
-/// DAPPLE_COLUMNS. O(1). Errors: absent; invalid_argument when several have it; corrupt.
+/// DAPPLE_COLUMNS. O(1), but O(bytes of all names) for the first that nothing has, since damage
+/// must not hide one. Errors: absent; invalid_argument when several have it; corrupt, io.
 int32_t dapple_find_name(const dapple_object* object, int32_t axis, const char* name, uint64_t* i,
                          dapple_error* error);
 
@@ -216,7 +220,7 @@ typedef enum dapple_unit {
 
 typedef struct dapple_column {
   const char* zone;     // of timestamps: "" local time, "UTC", or a name; as long as the object
-  uint64_t words;       // of categories and words: how many there are
+  uint64_t words;       // of categories and words: how many there are; 0 if they cannot be read
   uint64_t missing;     // the bits of the stored value that marks a missing cell, in the low bytes,
   int32_t has_missing;  //   if this is 1
   int32_t type;         // dapple_type
@@ -226,7 +230,9 @@ typedef struct dapple_column {
   int32_t reserved[5];
 } dapple_column;
 
-/// Type and meaning of a column; those of a matrix are numbers. O(1). Errors: out_of_range.
+/// Type and meaning of a column; those of a matrix are numbers. O(1); the first call reads a column
+/// of words to count them where the file has no list of them (IDV, npy, AnnData). Errors:
+/// out_of_range.
 int32_t dapple_get_column(const dapple_object* object, uint64_t col, dapple_column* column,
                           dapple_error* error);
 
@@ -266,12 +272,12 @@ typedef struct dapple_read_options {
 #define DAPPLE_EVERY_PROCESSOR UINT32_MAX
 
 /// Copies the cells of a region as values of `type`: cell (r, c) of it to byte r * row_stride +
-/// c * col_stride of `out`, which has `size` bytes. Strides of 0 are those of cells row after row;
-/// columns after each other, as in Fortran and R, have a row_stride of the size of a value and a
-/// col_stride of the rows' number times that. Every value must fit the type exactly. Cells of
-/// frames are their stored numbers. O(cells + bytes of the sparse blocks that are touched). Errors:
-/// out_of_range, type_mismatch, absent, corrupt, io, invalid_argument when cells would overlap or
-/// `out` is too small.
+/// c * col_stride of `out`, which has `size` bytes. Strides of 0 are those of cells row after row:
+/// the size of a value, and the columns' number times col_stride. Columns after each other, as in
+/// Fortran and R, have a row_stride of the size of a value and a col_stride of the rows' number
+/// times that. Every value must fit the type exactly. Cells of frames are their stored numbers.
+/// O(cells + bytes of the sparse blocks that are touched). Errors: out_of_range, type_mismatch,
+/// absent, corrupt, io, invalid_argument when cells would overlap or `out` is too small.
 int32_t dapple_read(const dapple_object* object, const dapple_region* region, int32_t type,
                     void* out, size_t size, size_t row_stride, size_t col_stride,
                     const dapple_read_options* options, dapple_error* error);
@@ -286,12 +292,14 @@ int32_t dapple_gather(const dapple_object* object, const uint64_t* rows, size_t 
 /// Puts the cells of a region that are not +0.0 into `*sparse` as compressed sparse rows; columns
 /// count from the region's first. A `*sparse` that is NULL becomes a new one, to be given to
 /// `dapple_sparse_free`; another is used once more, with its memory. One pass over the blocks of
-/// the region. Errors: as `dapple_read`.
+/// the region. Errors: as `dapple_read`, and unsupported for DAPPLE_ABSENT_NAN where cells are
+/// absent.
 int32_t dapple_read_sparse(const dapple_object* object, const dapple_region* region, int32_t type,
                            const dapple_read_options* options, dapple_sparse** sparse,
                            dapple_error* error);
 
-/// The same of rows in any order, with repetitions, in columns [col_begin, col_end).
+/// The same of rows in any order, with repetitions, in columns [col_begin, col_end). A list in the
+/// arrays of `*sparse` itself is invalid_argument.
 int32_t dapple_gather_rows(const dapple_object* object, const uint64_t* rows, size_t n_rows,
                            uint64_t col_begin, uint64_t col_end, int32_t type,
                            const dapple_read_options* options, dapple_sparse** sparse,
@@ -350,8 +358,9 @@ typedef int32_t (*dapple_take_rows)(void* context, const uint64_t* rows, size_t 
 /// Calls `take`, in this thread, with the rows of a frame that meet an expression, such as
 /// `age >= 30 and city in ("Oslo", "Bergen")` (dapple/where_rows.h), and sets `*count` to their
 /// number; either may be NULL. Blocks whose statistics decide are not read. O(rows). Errors: absent
-/// for a label, or where cells are; invalid_argument for an expression that cannot be read, or that
-/// the column's meaning does not have; type_mismatch for a matrix; stopped; corrupt, io.
+/// for a label, or where cells are; out_of_range for a column's number; invalid_argument for an
+/// expression that cannot be read, or that the column's meaning does not have; type_mismatch for a
+/// matrix; unsupported for DAPPLE_ABSENT_NAN where cells are absent; stopped; corrupt, io.
 int32_t dapple_where_rows(const dapple_object* object, const char* expression,
                           dapple_take_rows take, void* context, uint64_t* count,
                           const dapple_read_options* options, dapple_error* error);
@@ -394,8 +403,9 @@ typedef int32_t (*dapple_take_hits)(void* context, const dapple_hit* hits, size_
 /// The same of the cells of a matrix, as values of `type` (F64, I64 or U64): block by block in
 /// ascending order of their positions, row by row in each, or row by row of all where zeros are
 /// found. Zeros that sparse blocks do not store are cells. O(stored values), or O(cells) if zeros
-/// are found. Errors: type_mismatch when a value found does not fit, and for a frame;
-/// invalid_argument, stopped, absent, corrupt, io.
+/// are found. Errors: type_mismatch when a value found does not fit, and for a frame; unsupported
+/// as above, and without `take` for more than 2^64 - 1 cells; invalid_argument, stopped, absent,
+/// corrupt, io.
 int32_t dapple_where_cells(const dapple_object* object, const dapple_condition* condition,
                            int32_t type, dapple_take_hits take, void* context, uint64_t* count,
                            const dapple_read_options* options, dapple_error* error);

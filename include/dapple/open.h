@@ -102,7 +102,9 @@ using TakeNote = std::function<void(const std::string&)>;
 /// Opens `path`, which may also be PATH/NAME of a member of a collection. With an embedded or
 /// sidecar index this takes a few small reads, whatever the file's size; without one, all block
 /// headers are read once. A file that is compressed as a whole with gzip or zstd is decompressed to
-/// an unnamed temporary file first. Throws io, not_recognised, unsupported, corrupt (R1 to R4).
+/// an unnamed temporary file first. Throws io, not_recognised, unsupported, corrupt (R1 to R4);
+/// invalid_argument for options, and absent or out_of_range when the file has no such column
+/// (idv.column) or value (futhark.value).
 ///
 /// Text (CSV, Matrix Market, BTable, Futhark) is parsed once, into an unnamed file of dapple's own
 /// format: in memory if the text has at most 64 MiB, otherwise in $TMPDIR, or where the options
