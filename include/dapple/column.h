@@ -171,8 +171,8 @@ void append_number(ValueType type, std::uint64_t bits, std::string& out);
 
 /// Appends a cell as text: a word, `true`, an ISO 8601 time, a number as
 /// `append_number` has it; nothing for a missing cell.
-/// `bits` is the stored value, in the low bytes. Throws corrupt for a code without a word and for a
-/// damaged dictionary.
+/// `bits` is the stored value, in the low bytes. REQUIRES a dictionary where the meaning has words.
+/// Throws corrupt for a code without a word and for a damaged dictionary.
 void append_text(const Column& column, std::uint64_t bits, std::string& out);
 
 }  // namespace dapple

@@ -448,8 +448,10 @@ int32_t dapple_put_sparse(dapple_writer* writer, uint64_t row, uint64_t col, uin
                           const void* values, dapple_error* error);
 
 /// Makes cells that were never put zeros and publishes the file; the handle then only takes
-/// `dapple_abandon`. No put may be running. Errors: io; invalid_argument when a cell was put twice,
-/// when the file exists, and on a second call. After an error there is no file.
+/// `dapple_abandon`, after an error, too. No put may be running. Errors: io; invalid_argument when
+/// a cell was put twice, when the file exists, when cells that were never put would take more than
+/// 2^24 empty blocks, and on a second call. After an error there is no file, unless only its folder
+/// could not be synced.
 int32_t dapple_finish(dapple_writer* writer, dapple_error* error);
 
 /// Frees a writer and sets `*writer` to NULL; without `dapple_finish` there is no file. Does

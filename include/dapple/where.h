@@ -63,8 +63,8 @@ class Condition {
   }
   /// Cells for which `cell RELATION number` holds, where RELATION is one of < <= == >= >, or ".."
   /// for those from `number` to `last`. Numbers are text, and compared exactly however many digits
-  /// they have. Nothing when one is no number; throws invalid_argument beyond the range of f64, and
-  /// for another relation.
+  /// they have. Nothing when one is no number; throws invalid_argument beyond the range of f64,
+  /// but for integers without an exponent, and for another relation.
   static std::optional<Condition> parse(std::string_view relation, std::string_view number,
                                         std::string_view last = {});
   static Condition nan() {
