@@ -7,8 +7,10 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
+#include "collection_text.h"
 #include "dapple/where_rows.h"
 #include "destination.h"
 #include "found_rows.h"
@@ -155,7 +157,15 @@ int run_get(const Arguments& arguments, Console& console) {
   }
   if (wanted.rows) input.options.first_rows = wanted.rows->end;
   if (wanted.cell) input.options.first_rows = wanted.cell->first + 1;
-  const auto object = open_input(input, console);
+  std::optional<std::variant<Matrix, Frame>> opened;
+  try {
+    opened = open_input(input, console);
+  } catch (const Error& error) {
+    const bool whole = !chooses_cells(wanted) && wanted.labels.empty();
+    if (whole && as_text && !sparse && print_json_member(input, error, console)) return kDone;
+    throw;
+  }
+  const auto& object = *opened;
   const Selection part = resolve(wanted, object, input.name());
   say_note(input, base(object), console);
   use_one_thread_for_few(base(object), part, console);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <optional>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -80,6 +81,29 @@ bool print_collection(const Input& input, Console& console) {
   console.out.write(text + (console.json ? "]}\n" : ""));
   if (fault) throw *fault;
   collection->require_axes();
+  return true;
+}
+
+bool print_json_member(const Input& input, const Error& failed, Console& console) {
+  if (failed.option() != "array" || input.is_stream()) return false;
+  OpenOptions options = input.options;
+  std::string member = std::exchange(options.array, {});
+  if (const std::string folder = failed.file() + '/'; input.file.starts_with(folder)) {
+    member = input.file.substr(folder.size());
+  }
+  const auto collection = Collection::find(failed.file(), options);
+  if (!collection || !std::ranges::binary_search(collection->json_members(), member)) return false;
+  std::string text = collection->json(member);
+  if (!text.ends_with('\n')) text += '\n';
+  if (!console.out.is_terminal()) {
+    console.out.write(text);
+    return true;
+  }
+  for (std::size_t at = 0; at < text.size();) {  // nobody has looked what it is
+    const std::size_t end = text.find('\n', at);
+    console.out.write(printable(text.substr(at, end - at)) + '\n');
+    at = end + 1;
+  }
   return true;
 }
 
