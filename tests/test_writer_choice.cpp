@@ -176,3 +176,12 @@ TEST_CASE("writer: cells behind those that settle a tile's value type still coun
   cells.back() = 0.1;
   CHECK(written("wide").value_type == ValueType::f64);
 }
+
+TEST_CASE("writer: default tiles of sparse cells have cells, however many are stored") {
+  for (const double stored : {0.0, 1.0, 1e300, std::numeric_limits<double>::quiet_NaN()}) {
+    CAPTURE(stored);
+    const TileShape tile = default_sparse_tile(10, 10, stored, ValueType::f64);
+    CHECK(tile.rows >= 1);
+    CHECK(tile.cols >= 1);
+  }
+}

@@ -45,7 +45,7 @@ TileShape default_sparse_tile(std::uint64_t rows, std::uint64_t cols, double sto
   const double width = std::max(static_cast<double>(cols), 1.0);
   const double per_cell = stored / height / width * static_cast<double>(4 + size_of(value_type));
   const auto side = [&](double other, double least, double most) {
-    const double cells = kBytes / std::max(per_cell * other, 1 / kMostSide);
+    const double cells = kBytes / std::max(1 / kMostSide, per_cell * other);
     return std::floor(std::clamp(cells, std::min(least, most), std::min(most, kMostSide)));
   };
   const double tile_rows = side(std::min(width, kWidth), 1, height);
