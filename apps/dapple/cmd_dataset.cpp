@@ -70,6 +70,7 @@ std::variant<Matrix, Frame> open_file(Wanted& wanted, const std::string& file,
   return object;
 }
 
+/// Says which state there is now.
 void tell(const Wanted& wanted, const DatasetState& state, Console& console) {
   if (console.json) {
     console.out.write(text_of(state, true) + '\n');

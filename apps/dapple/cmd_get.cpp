@@ -212,7 +212,8 @@ const Verb kGetVerb = {
     "FILE",
     "cells as text, or to a file",
     "On a terminal, cells are aligned, with row and column numbers or labels; anywhere\n"
-    "else they are CSV. Rows and columns count from zero.\n",
+    "else they are CSV. Rows and columns count from zero. A member of a collection that is JSON\n"
+    "is printed as it is.\n",
     "  dapple get ratings.dbdf --rows 0:10 --cols :5\n"
     "  dapple get ratings.dbdf --sparse | head\n"
     "  dapple get ratings.dbdf --cell 70000,12345\n"

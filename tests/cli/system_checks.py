@@ -72,7 +72,7 @@ def check_closed_descriptors(dapple):
 
 
 def check_file_size_limit(dapple):
-    """A file that may not grow is an error of the system, and leaves nothing behind."""
+    """A file that may not grow is an error of the system, and leaves no file."""
     before = set(os.listdir(dapple.folder))
     for size, file, *verb in ((4096, "a.csv", "convert", "many.dbdf", "a.csv"),
                               (64, "a.dds/dataset-1", "dataset", "create", "a.dds", "many.dbdf")):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Files far away, against the same files here: from stores, and from a server that fails and lies at random.
+"""Files far away, against the same files here: from stores, and from a server that fails and gives wrong answers at random.
 
     far.py [RUNS [SEED]]          default: 400 runs of each; wants fsspec and obstore
 

@@ -1,4 +1,4 @@
-"""Columns as `frame_writer` is told of them, before there are any cells."""
+"""Columns as `frame_writer` is given them, before there are any cells."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def _of_pandas_name(spec: Any) -> Any:
 
 
 def declared(label: str, spec: Any) -> StoredColumn:
-    """A column without cells, as `frame_writer` is told of it."""
+    """A column without cells, as `frame_writer` is given it."""
     if isinstance(spec, Meaning):
         return _of_meaning(label, spec)
     if isinstance(spec, (list, tuple)) and all(isinstance(word, str) for word in spec):

@@ -14,7 +14,7 @@ from .tables import StoredColumn, Table, marked
 
 
 def says_nothing_of(column: StoredColumn, meaning: Meaning, dtype: np.dtype[Any]) -> bool:
-    """Whether all its cells are missing, in a way that tells nothing of such a column.
+    """Whether all its cells are missing, in a way that tells nothing of that column.
 
     None is taken for text, and NaN, by which pandas says the same, for a float.
     """

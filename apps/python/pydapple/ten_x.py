@@ -41,7 +41,7 @@ def _lines(path: str) -> list[list[str]]:
 
 
 def open_folder(path: Path, **options: Any) -> Matrix:
-    """The counts of such a folder as it has them: a row for each gene, a column for each barcode.
+    """The counts of a folder of 10x as it has them: a row for each gene, a column for each barcode.
 
     Rows have the names of the genes, or their ids where several genes have one name; columns have
     the barcodes.

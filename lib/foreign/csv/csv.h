@@ -33,11 +33,12 @@ void parse_csv(const std::shared_ptr<ByteSource>& file, const OpenOptions& optio
 /// Writes rows as text; a header line for a frame only. Throws unsupported for an object without
 /// columns, and what reading throws.
 void write_csv(const Source& source, ByteSink& sink, const ConvertOptions& options);
+/// The same with tabs between fields.
+void write_tsv(const Source& source, ByteSink& sink, const ConvertOptions& options);
+
 /// The labels of columns of words that would be read as something else: those of truth values or
 /// times alone, and those of numbers alone if no other column has numbers. Throws corrupt for
 /// damaged words. O(columns), and O(words) of those columns.
 std::vector<std::string_view> mistaken_words(const Source& source);
-/// The same with tabs between fields.
-void write_tsv(const Source& source, ByteSink& sink, const ConvertOptions& options);
 
 }  // namespace dapple::detail::csv

@@ -40,7 +40,7 @@ def number(value, kind):
 
 
 def stored(text, kind):
-    """The number that a cell as dapple shows it stands for in the file."""
+    """The number in the file of a cell as dapple shows it."""
     if kind == "Boolean":
         return {"true": "1", "false": "0"}.get(text, text)
     time = re.fullmatch(r"(?:(\d{4})-(\d\d)-(\d\d)T|(-?))(\d+):(\d\d):(\d\d)\.(\d+)", text)

@@ -23,7 +23,7 @@ class Builder:
         self.own = self.kind.GetConstructors(ANY)[0].Invoke(objects(mlnet.context))
 
     def call(self, last, item, *arguments):
-        """AddColumn with so many parameters, the last of which is of that type."""
+        """AddColumn with that many parameters, the last of which is of that type."""
         for method in self.kind.GetMethods(ANY):
             parameters = method.GetParameters()
             if method.Name == "AddColumn" and len(parameters) == len(arguments) and \
