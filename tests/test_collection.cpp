@@ -12,6 +12,7 @@
 
 #include "dapple/collection.h"
 #include "dapple/open.h"
+#include "dapple/verify.h"
 #include "lib/foreign/zip/write_zip.h"
 #include "lib/io/local/local_file.h"
 #include "lib/io/memory/memory_source.h"
@@ -143,7 +144,13 @@ TEST_CASE("collection: packed and unpacked are the same") {
   put(path / "X.dbdf", small_matrix(1));
   put(path / "uns/run.json", "{\"a\": 1}");
   put(path / "notes.txt", "no member");
-  pack_collection(path, packed);
+  std::uint64_t told = 0, bytes = 0;
+  const auto progress = [&](std::uint64_t done, std::uint64_t total) {
+    told = done, bytes = total;
+  };
+  CHECK(pack_collection(path, packed, false, progress) == std::vector<std::string>{"notes.txt"});
+  CHECK(bytes == small_matrix(1).size() + 8);
+  CHECK(told == bytes);
   CHECK(required_error(error_of([&] { pack_collection(path, packed); })).option() == "overwrite");
   for (const char* const other : {"c.tar", "c.dbdf", "d.dds"}) {
     const Error error = required_error(error_of([&] { pack_collection(path, folder / other); }));
@@ -168,6 +175,41 @@ TEST_CASE("collection: packed and unpacked are the same") {
     left += one.path().filename() != "c.dds" ? 1 : 0;
   }
   CHECK(left == 2);
+}
+
+TEST_CASE("collection: verify looks at all that it has") {
+  const TempDir folder;
+  const auto path = folder / "c.dds", packed = folder / "c.zip";
+  std::uint64_t blocks = 0;
+  const auto found = [&](const std::filesystem::path& file) {
+    std::vector<std::string> texts;
+    const VerifyReport report = verify(file, Level::payload);
+    blocks = report.blocks;
+    for (const Error& finding : report.findings) texts.push_back(finding.what());
+    return texts;
+  };
+  put(path / "X.dbdf", small_matrix(1));
+  put(path / "layers/counts.dbdf", small_matrix(2));
+  put(path / "uns/run.json", "{\"a\": 1}");
+  pack_collection(path, packed);
+  CHECK(found(path).empty());
+  CHECK(blocks == 2);
+  CHECK(found(packed).empty());
+  CHECK(blocks == 2);
+
+  std::string bytes = test::read_text(packed);
+  bytes[bytes.find("\"a\"") + 1] = 'b';
+  put(folder / "d.zip", bytes);
+  REQUIRE(found(folder / "d.zip").size() == 1);
+  CHECK(found(folder / "d.zip")[0].ends_with("the content of uns/run.json does not match its CRC"));
+
+  put(path / "uns/run.json", "{\"a\": 1");
+  std::string damaged = small_matrix(2);
+  damaged.pop_back();
+  put(path / "layers/counts.dbdf", damaged);
+  REQUIRE(found(path).size() == 2);
+  CHECK(found(path)[0].starts_with((path / "layers/counts.dbdf").string()));
+  CHECK(found(path)[1].starts_with((path / "uns/run.json").string()));
 }
 
 TEST_CASE("collection: one that is replaced is there at every moment") {

@@ -3,6 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <string>
+#include <vector>
+
+#include "progress.h"
 #include "report.h"
 #include "text.h"
 #include "verbs.h"
@@ -26,12 +30,24 @@ int run_collection(const Arguments& arguments, Console& console) {
   if (action == "pack" && to == "-") {
     throw UsageError("cannot pack to standard output; TO must name a file");
   }
-  if (action == "pack") {
-    pack_collection(from, to, force);
-  } else if (action == "unpack") {
-    unpack_collection(from, to, force);
-  } else {
+  if (action != "pack" && action != "unpack") {
     throw UsageError(fmt::format("ACTION must be pack or unpack, not '{}'", printable(action)));
+  }
+  std::vector<std::string> left_out;
+  {
+    Progress progress(printable(from), console.quiet);
+    const auto show = [&](std::uint64_t done, std::uint64_t total) {
+      progress.update(done, total);
+    };
+    if (action == "pack") {
+      left_out = pack_collection(from, to, force, show);
+    } else {
+      unpack_collection(from, to, force, show);
+    }
+  }
+  const TakeNote note = notes_to(console);
+  for (const std::string& name : left_out) {
+    note(fmt::format("{} is no member, and not in {}", printable(name), printable(to)));
   }
   if (!console.quiet && !console.json) {
     say(fmt::format("{}: {}", printable(to),

@@ -7,6 +7,7 @@
 #include <chrono>
 
 #include "input.h"
+#include "progress.h"
 #include "report.h"
 #include "text.h"
 #include "verbs.h"
@@ -84,13 +85,25 @@ DatasetState run_create(Wanted& wanted, Console& console) {
                          wanted.commit);
 }
 
+/// Runs `work` with the options of `wanted` and a bar of its progress, which is gone afterwards.
+template <class Work>
+DatasetState with_progress(const Wanted& wanted, const std::string& what, const Console& console,
+                           const Work& work) {
+  Progress progress(printable(what), console.quiet);
+  ConvertOptions options = wanted.options;
+  options.progress = [&](std::uint64_t done, std::uint64_t total) { progress.update(done, total); };
+  return work(options);
+}
+
 DatasetState run_append(Wanted& wanted, Console& console) {
   parse_in(wanted.folder, wanted.input.options);
   std::optional<DatasetState> state;
   for (const std::string& file : wanted.files) {
     if (state) tell(wanted, *state, console);  // it is there, whatever becomes of the next file
-    state =
-        dataset::append(wanted.folder, open_file(wanted, file, console), wanted.options, wanted.at);
+    const auto rows = open_file(wanted, file, console);
+    state = with_progress(wanted, file, console, [&](const ConvertOptions& options) {
+      return dataset::append(wanted.folder, rows, options, wanted.at);
+    });
   }
   return *state;
 }
@@ -111,13 +124,26 @@ DatasetState run_commit(Wanted& wanted, Console&) {
   return dataset::commit(wanted.folder, parts, wanted.commit);
 }
 
+DatasetState run_compact(Wanted& wanted, Console& console) {
+  return with_progress(wanted, wanted.folder, console, [&](const ConvertOptions& options) {
+    return dataset::compact(wanted.folder, wanted.small, options);
+  });
+}
+
 int run_log(const Wanted& wanted, Console& console) {
-  const std::vector<DatasetState> states = dataset::log(wanted.folder);
-  if (states.empty()) dataset::latest(wanted.folder);  // which says what a data set is
+  std::vector<Error> damaged;
+  const std::vector<DatasetState> states =
+      dataset::log(wanted.folder, [&](const Error& error) { damaged.push_back(error); });
+  if (states.empty() && damaged.empty()) {
+    dataset::latest(wanted.folder);  // which says what a data set is
+  }
   for (const DatasetState& state : states) {
     console.out.write(text_of(state, console.json) + '\n');
   }
-  return kDone;
+  for (const Error& error : damaged) {
+    console.out.write((console.json ? error_json(error) : error_line(error)) + '\n');
+  }
+  return damaged.empty() ? kDone : kBadData;
 }
 
 int run_gc(const Wanted& wanted, Console& console) {
@@ -237,12 +263,10 @@ int run_dataset(const Arguments& arguments, Console& console) {
   if (wanted.action == "log") return run_log(wanted, console);
   if (wanted.action == "gc") return run_gc(wanted, console);
   using Run = DatasetState (*)(Wanted&, Console&);
-  constexpr std::pair<std::string_view, Run> kActions[] = {
-      {"create", run_create},
-      {"append", run_append},
-      {"commit", run_commit},
-      {"compact",
-       [](Wanted& w, Console&) { return dataset::compact(w.folder, w.small, w.options); }}};
+  constexpr std::pair<std::string_view, Run> kActions[] = {{"create", run_create},
+                                                           {"append", run_append},
+                                                           {"commit", run_commit},
+                                                           {"compact", run_compact}};
   const Run run = [&] {
     for (const auto& [action, f] : kActions) {
       if (action == wanted.action) return f;

@@ -82,17 +82,26 @@ std::optional<std::pair<std::filesystem::path, std::string>> find_member(
     const std::filesystem::path& path);
 
 /// Writes a folder as one ZIP file, in which members are stored as they are, each at a multiple of
-/// 64 bytes. The file appears when it is whole, in place of another if `overwrite`. Throws
-/// invalid_argument, for another ending than .zip or none, and where `Collection::require_axes`
-/// does; unsupported for members that are data sets; io. O(bytes), in bounded memory.
-void pack_collection(const std::filesystem::path& folder, const std::filesystem::path& file,
-                     bool overwrite = false);
+/// 64 bytes. The file appears when it is whole, in place of another if `overwrite`. Returns the
+/// files of the folder that are neither members nor beside one (.dpx, .dpc), and so are not in it.
+/// `progress` is in bytes; what it throws ends the work. Throws invalid_argument, for another
+/// ending than .zip or none, and where `Collection::require_axes` does; unsupported for members
+/// that are data sets; io. O(bytes), in bounded memory.
+std::vector<std::string> pack_collection(const std::filesystem::path& folder,
+                                         const std::filesystem::path& file, bool overwrite = false,
+                                         const TakeProgress& progress = {});
 
 /// Writes what `pack_collection` made as a folder, which appears when it is whole, in place of
 /// another collection if `overwrite`. Throws invalid_argument when `folder` exists or does not end
 /// in .dds, and where `Collection::require_axes` does; corrupt, also for members that would lie
 /// outside the folder and where CRCs do not match; io. O(bytes), in bounded memory.
 void unpack_collection(const std::filesystem::path& file, const std::filesystem::path& folder,
-                       bool overwrite = false);
+                       bool overwrite = false, const TakeProgress& progress = {});
+
+/// Gives the folder `made`, on the same file system, the name `folder`; where `overwrite`, it and
+/// another collection of that name exchange theirs at once. Throws invalid_argument when `folder`
+/// exists or does not end in .dds; io.
+void publish_collection(const std::filesystem::path& made, const std::filesystem::path& folder,
+                        bool overwrite = false);
 
 }  // namespace dapple

@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -19,6 +20,7 @@
 #include <vector>
 
 #include "dapple/convert.h"
+#include "dapple/error.h"
 #include "dapple/frame.h"
 #include "dapple/matrix.h"
 #include "dapple/region.h"
@@ -117,8 +119,10 @@ std::filesystem::path latest(const std::filesystem::path& folder);
 /// part, so that parts of one size are tiled as one.
 TileShape part_tile(std::uint64_t rows, std::uint64_t cols);
 
-/// All states that there are, the latest last. Throws io, corrupt.
-std::vector<DatasetState> log(const std::filesystem::path& folder);
+/// All states that there are, the latest last. Why one cannot be opened is given to `damaged`,
+/// which throws it if it is not given. Throws io, corrupt.
+std::vector<DatasetState> log(const std::filesystem::path& folder,
+                              const std::function<void(const Error&)>& damaged = {});
 
 }  // namespace dataset
 

@@ -1,5 +1,7 @@
 #include "lib/catalog/collection.h"
 
+#include <zlib.h>
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -33,6 +35,10 @@ bool is_file_of_collection(std::string_view name) {
   return name.ends_with(kMemberEnding) || name.ends_with(kJsonEnding);
 }
 
+bool is_beside_member(std::string_view name) {
+  return name.ends_with(kSidecarEnding) || name.ends_with(kCopyEnding);
+}
+
 bool may_be_archive(std::string_view name) {
   return name.ends_with(kCollectionEnding) || name.ends_with(".zip");
 }
@@ -40,6 +46,13 @@ bool may_be_archive(std::string_view name) {
 bool is_packed_collection(const ByteSource& file) {
   const auto head = file.bytes(0, std::min<std::uint64_t>(file.size(), 64));
   return recognise_collection({file, head, {}}) != Match::no;
+}
+
+/// Throws unsupported for a folder of more files than anybody reads.
+void require_few(std::size_t members, const std::string& path) {
+  if (members < kMostMembers) return;
+  throw Error(Errc::unsupported, path, std::nullopt,
+              "a collection has fewer than " + std::to_string(kMostMembers) + " files");
 }
 
 /// The archive that a file is, if it is a collection.
@@ -83,19 +96,22 @@ bool is_member_name(std::string_view name) {
 CollectionFiles::CollectionFiles(std::string folder, OpenOptions options)
     : path_(std::move(folder)), options_(std::move(options)) {
   namespace fs = std::filesystem;
-  std::error_code error;
+  std::error_code error, none;
   fs::recursive_directory_iterator at(path_, error);
   for (; !error && at != fs::recursive_directory_iterator(); at.increment(error)) {
     std::string name = at->path().lexically_relative(path_).generic_string();
     if (at->path().filename().string().starts_with('.')) {
       at.disable_recursion_pending();
-    } else if (is_file_of_collection(name) && names_.size() < kMostMembers) {
+    } else if (is_file_of_collection(name)) {
       at.disable_recursion_pending();  // it may be the folder of a data set
       add(std::move(name));
+    } else if (!at->is_directory(none) && !is_beside_member(name)) {
+      others_.push_back(std::move(name));
     }
   }
   if (error) throw_io(path_, "list", error.value());
   std::sort(names_.begin(), names_.end());
+  std::sort(others_.begin(), others_.end());
 }
 
 CollectionFiles::CollectionFiles(std::shared_ptr<const ObjectStore> store, std::string folder,
@@ -109,7 +125,8 @@ CollectionFiles::CollectionFiles(std::shared_ptr<const ObjectStore> store, std::
       if (is_folder) name.pop_back();
       name.insert(0, folders[i]);
       if (!is_member_name(name) || name.size() > kLongestName) continue;
-      if (seen.size() >= kMostMembers || !seen.insert(name).second) continue;
+      if (!seen.insert(name).second) continue;
+      require_few(seen.size(), path_);
       if (is_file_of_collection(name)) {
         names_.push_back(std::move(name));
       } else if (is_folder) {
@@ -132,6 +149,7 @@ CollectionFiles::CollectionFiles(std::shared_ptr<ByteSource> archive, OpenOption
 }
 
 void CollectionFiles::add(std::string name) {
+  require_few(names_.size(), path_);
   if (is_member_name(std::string_view(name).substr(0, name.rfind('.')))) {
     names_.push_back(std::move(name));
   } else {
@@ -231,7 +249,21 @@ std::string CollectionFiles::json(const std::string& name) const {
   }
   std::string text(source->size(), '\0');
   source->read_at(0, std::as_writable_bytes(std::span(text)));
+  const auto* bytes = reinterpret_cast<const Bytef*>(text.data());
+  require_crc(name, static_cast<std::uint32_t>(crc32_z(0, bytes, text.size())));
   return text;
+}
+
+void CollectionFiles::require_crc(const std::string& name, std::uint32_t crc) const {
+  if (!is_archive() || crc == listed(name).crc) return;
+  throw Error(Errc::corrupt, path_, std::nullopt,
+              "the content of " + name + " does not match its CRC");
+}
+
+void CollectionFiles::require_names() const {
+  if (stray_.empty()) return;
+  throw Error(is_archive() ? Errc::corrupt : Errc::invalid_argument, path_, std::nullopt,
+              "'" + stray_ + "' is no name of a member; give it another one");
 }
 
 bool is_collection_folder(const std::string& path) {

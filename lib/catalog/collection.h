@@ -69,6 +69,8 @@ class CollectionFiles {
   }
   /// Names of members and of JSON, with their endings, in order; a data set is one, too.
   const std::vector<std::string>& names() const noexcept { return names_; }
+  /// Of a folder, the files that are neither in names() nor beside one of them.
+  const std::vector<std::string>& others() const noexcept { return others_; }
   /// Those of names() that end so, without the ending, and without the declaration.
   std::vector<std::string> members(std::string_view ending) const;
   bool has(std::string_view name) const;
@@ -78,12 +80,13 @@ class CollectionFiles {
   /// `dapple::open` throws.
   std::variant<Matrix, Frame> open_object(const std::string& member) const;
   /// The text of one of names() that is JSON, unseen. Throws as `open`; corrupt where it is longer
-  /// than JSON may be.
+  /// than JSON may be, and where it is not what its CRC in the archive says.
   std::string json(const std::string& name) const;
-  /// Of an archive, the CRC-32 of one of names().
-  std::uint32_t crc_of(const std::string& name) const { return listed(name).crc; }
-  /// A name there that ends as a member's does, and that no member can have; "": none.
-  const std::string& stray() const noexcept { return stray_; }
+  /// Throws corrupt where an archive has another CRC-32 for the content of one of names().
+  void require_crc(const std::string& name, std::uint32_t crc) const;
+  /// Throws where a name ends as a member's does, and no member can have it: corrupt for an
+  /// archive, invalid_argument for a folder.
+  void require_names() const;
 
  private:
   CollectionFiles(std::string folder, OpenOptions options);
@@ -97,7 +100,7 @@ class CollectionFiles {
   std::shared_ptr<const ObjectStore> store_;
   std::shared_ptr<ByteSource> archive_;
   std::vector<zip::Member> listed_;  // of the archive, all
-  std::vector<std::string> names_;
+  std::vector<std::string> names_, others_;
 };
 
 }  // namespace dapple::detail

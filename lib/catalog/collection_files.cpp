@@ -1,10 +1,9 @@
 // Collections as a whole: packed into one file, and unpacked.
 #include <fcntl.h>
 #include <stdio.h>
-#include <zlib.h>
 
-#include <algorithm>
 #include <cerrno>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -65,27 +64,35 @@ void replace(const fs::path& name, const fs::path& made) {
   move_to(made, name);
 }
 
+/// What copies of members tell of their bytes.
+class Copied {
+ public:
+  Copied(const CollectionFiles& files, const TakeProgress& progress) : progress_(progress) {
+    if (!progress_) return;
+    for (const std::string& name : files.names()) total_ += files.open(name)->size();
+  }
+  void operator()(std::uint64_t bytes) {
+    done_ += bytes;
+    if (progress_) progress_(done_, total_);
+  }
+
+ private:
+  const TakeProgress& progress_;
+  std::uint64_t done_ = 0, total_ = 0;
+};
+
 /// Copies a member, and compares it with its CRC.
-void copy_member(const CollectionFiles& files, const std::string& name, const fs::path& path) {
-  constexpr std::uint64_t step = 1 << 20;
+void copy_member(const CollectionFiles& files, const std::string& name, const fs::path& path,
+                 Copied& copied) {
   const auto source = files.open(name);
   std::error_code error;
   fs::create_directories(path.parent_path(), error);
   if (error) detail::throw_io(path.string(), "create", error.value());
   detail::OutputFile out(path, false);
-  uLong crc = 0;
-  std::vector<std::byte> buffer(std::min(step, source->size()));
-  for (std::uint64_t at = 0; at < source->size();) {
-    const std::span part(buffer.data(), std::min(step, source->size() - at));
-    source->read_at(at, part);
-    crc = crc32_z(crc, reinterpret_cast<const Bytef*>(part.data()), part.size());
-    out.append(part);
-    at += part.size();
-  }
-  if (crc != files.crc_of(name)) {
-    throw Error(Errc::corrupt, files.path(), std::nullopt,
-                "the content of " + name + " does not match its CRC");
-  }
+  files.require_crc(name, detail::zip::copy_content(*source, [&](std::uint64_t, auto bytes) {
+                      out.append(bytes);
+                      copied(bytes.size());
+                    }));
   out.publish();
 }
 
@@ -96,6 +103,25 @@ bool holds_collection(const fs::path& folder) {
   return fs::is_empty(folder, none) || !CollectionFiles::of(folder.string())->names().empty();
 }
 
+/// True when `name` is a collection, which may be replaced. Throws invalid_argument for any other
+/// that is there, or where none may be replaced, and for one that is no name of a collection.
+bool replaces(const fs::path& name, bool overwrite) {
+  if (!name.string().ends_with(detail::kCollectionEnding)) {
+    throw Error(Errc::invalid_argument, name.string(), std::nullopt,
+                "it is no name of a collection: those end in .dds");
+  }
+  std::error_code none;
+  if (!fs::exists(fs::symlink_status(name, none))) return false;
+  if (overwrite && holds_collection(name)) return true;
+  throw Error(Errc::invalid_argument, name.string(), std::nullopt,
+              overwrite ? "it exists already, and is no collection" : "it exists already",
+              overwrite ? "" : "overwrite");
+}
+
+fs::path without_slash(const fs::path& folder) {
+  return folder.has_filename() ? folder : folder.parent_path();
+}
+
 void require_there(const fs::path& name) {
   std::error_code none;
   if (!fs::exists(name, none)) detail::throw_io(name.string(), "open", ENOENT);
@@ -103,7 +129,8 @@ void require_there(const fs::path& name) {
 
 }  // namespace
 
-void pack_collection(const fs::path& folder, const fs::path& file, bool overwrite) {
+std::vector<std::string> pack_collection(const fs::path& folder, const fs::path& file,
+                                         bool overwrite, const TakeProgress& progress) {
   require_there(folder);
   if (!detail::is_collection_folder(folder.string())) {
     throw Error(Errc::invalid_argument, folder.string(), std::nullopt,
@@ -115,57 +142,52 @@ void pack_collection(const fs::path& folder, const fs::path& file, bool overwrit
   }
   Collection::find(folder)->require_axes();
   const auto files = CollectionFiles::of(folder.string());
-  if (!files->stray().empty()) {
-    throw Error(Errc::invalid_argument, folder.string(), std::nullopt,
-                "'" + files->stray() + "' is no name of a member; give it another one");
-  }
+  files->require_names();
+  Copied copied(*files, progress);
   detail::OutputFile out(file, overwrite);
   detail::zip::Writer archive(out);
   const std::string declaration(detail::kDeclaration);
-  archive.add(declaration, files->has(declaration)
-                               ? *files->open(declaration)
-                               : *detail::memory_source(std::as_bytes(std::span(kNothingDeclared)),
-                                                        declaration));
+  if (files->has(declaration)) {
+    archive.add(declaration, *files->open(declaration), std::ref(copied));
+  } else {
+    archive.add(declaration,
+                *detail::memory_source(std::as_bytes(std::span(kNothingDeclared)), declaration));
+  }
   for (const std::string& name : files->names()) {
     if (name == declaration) continue;
     const auto member = files->open(name);
     // In an archive nothing else is a member, and one that cannot be opened hides the others.
     if (name.ends_with(detail::kMemberEnding)) detail::dbdf::open_dbdf(member, {});
-    archive.add(name, *member);
+    archive.add(name, *member, std::ref(copied));
   }
   archive.finish();
   out.publish();
+  return files->others();
 }
 
-void unpack_collection(const fs::path& file, const fs::path& folder, bool overwrite) {
-  const fs::path name = folder.has_filename() ? folder : folder.parent_path();
-  if (!name.string().ends_with(detail::kCollectionEnding)) {
-    throw Error(Errc::invalid_argument, folder.string(), std::nullopt,
-                "it is no name of a collection: those end in .dds");
-  }
-  std::error_code none;
-  const bool exists = fs::exists(fs::symlink_status(name, none));
-  if (exists && !(overwrite && holds_collection(name))) {
-    throw Error(Errc::invalid_argument, name.string(), std::nullopt,
-                overwrite ? "it exists already, and is no collection" : "it exists already",
-                overwrite ? "" : "overwrite");
-  }
+void unpack_collection(const fs::path& file, const fs::path& folder, bool overwrite,
+                       const TakeProgress& progress) {
+  const fs::path name = without_slash(folder);
+  replaces(name, overwrite);
   const auto files = CollectionFiles::of(file.string());
   if (!files || !files->is_archive()) {
     require_there(file);
     throw Error(Errc::invalid_argument, file.string(), std::nullopt,
                 "it is no file of a collection, as packing one makes");
   }
-  if (!files->stray().empty()) {
-    throw Error(Errc::corrupt, file.string(), std::nullopt,
-                "'" + files->stray() + "' is no name of a member");
-  }
+  files->require_names();
   Collection::find(file)->require_axes();
   const HiddenFolder made(name);
+  Copied copied(*files, progress);
   for (const std::string& member : files->names()) {
-    copy_member(*files, member, made.path() / member);
+    copy_member(*files, member, made.path() / member, copied);
   }
-  exists ? replace(name, made.path()) : move_to(made.path(), name);
+  publish_collection(made.path(), name, overwrite);
+}
+
+void publish_collection(const fs::path& made, const fs::path& folder, bool overwrite) {
+  const fs::path name = without_slash(folder);
+  replaces(name, overwrite) ? replace(name, made) : move_to(made, name);
 }
 
 }  // namespace dapple

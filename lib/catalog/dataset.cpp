@@ -174,6 +174,26 @@ TileShape tile_of_group(const Source& whole, const Source& part, const Region& c
   return tile_of_part(part);
 }
 
+/// How many rows are written of those of all groups.
+class RowsOfGroups {
+ public:
+  RowsOfGroups(const std::vector<Group>& groups, const TakeProgress& progress)
+      : progress_(progress) {
+    for (const Group& group : groups) total_ += group.cells.rows.size();
+  }
+  /// For the conversion of one group, the next.
+  TakeProgress next(const Group& group) {
+    if (!progress_) return {};
+    const std::uint64_t before = done_;
+    done_ += group.cells.rows.size();
+    return [this, before](std::uint64_t rows, std::uint64_t) { progress_(before + rows, total_); };
+  }
+
+ private:
+  const TakeProgress& progress_;
+  std::uint64_t done_ = 0, total_ = 0;
+};
+
 }  // namespace
 
 }  // namespace detail
@@ -238,6 +258,7 @@ DatasetState compact(const std::filesystem::path& folder, std::uint64_t small,
   const detail::Source whole(state, {}, options);
   detail::Written written{folder};
   std::vector<impl::Id> replaced;
+  detail::RowsOfGroups progress(groups, options.progress);
   for (const detail::Group& group : groups) {
     const Region& cells = group.cells;
     Selection selection;
@@ -247,6 +268,7 @@ DatasetState compact(const std::filesystem::path& folder, std::uint64_t small,
       std::iota(selection.cols->begin(), selection.cols->end(), cells.cols.begin);
     }
     ConvertOptions how = options;
+    how.progress = progress.next(group);
     if (!how.write.tile) {
       const detail::Source part(state, selection, options);
       how.write.tile = detail::tile_of_group(whole, part, cells);

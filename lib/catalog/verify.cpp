@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "dapple/sidecar.h"
+#include "lib/base/json.h"
+#include "lib/catalog/collection.h"
 #include "lib/catalog/formats.h"
 #include "lib/catalog/sources.h"
 #include "lib/dataset/draft.h"
@@ -138,11 +140,8 @@ void verify_copy_beside(const std::shared_ptr<detail::ByteSource>& file, Level l
   detail::dbdf::verify_copy(store, level, progress, findings);
 }
 
-}  // namespace
-
-VerifyReport verify(const std::filesystem::path& path, Level level, const OpenOptions& options,
-                    const TakeProgress& progress) {
-  const auto opened = detail::open_source(path.string(), options);
+VerifyReport verify_source(const std::shared_ptr<detail::ByteSource>& opened, Level level,
+                           const OpenOptions& options, const TakeProgress& progress) {
   return detail::watched(*opened, [&] {
     auto file = opened;
     const detail::Format& format = detail::format_to_read(file, options);
@@ -155,6 +154,47 @@ VerifyReport verify(const std::filesystem::path& path, Level level, const OpenOp
     if (file == opened) verify_copy_beside(file, level, options, progress, report.findings);
     return report;
   });
+}
+
+/// Every member as a file of its own, every JSON text, and whether members fit each other.
+VerifyReport verify_collection(const detail::CollectionFiles& files, Level level,
+                               const OpenOptions& options, const TakeProgress& progress) {
+  VerifyReport report;
+  const auto collect = [&](auto&& check) {
+    try {
+      check();
+    } catch (const Error& e) {
+      if (e.code() == Errc::no_memory) throw;
+      report.findings.push_back(e);
+    }
+  };
+  const auto check_member = [&](const std::string& name) {
+    const VerifyReport found = files.is_archive()
+                                   ? verify_source(files.open(name), level, options, progress)
+                                   : verify(files.path() + '/' + name, level, options, progress);
+    report.blocks += found.blocks;
+    report.findings.insert(report.findings.end(), found.findings.begin(), found.findings.end());
+  };
+  collect([&] { files.require_names(); });
+  for (const std::string& name : files.names()) {
+    collect([&] {
+      if (name.ends_with(detail::kMemberEnding)) return check_member(name);
+      detail::Json::parse(files.json(name), files.path() + '/' + name);
+    });
+  }
+  if (report.findings.empty()) collect([&] { Collection::find(files.path())->require_axes(); });
+  return report;
+}
+
+}  // namespace
+
+VerifyReport verify(const std::filesystem::path& path, Level level, const OpenOptions& options,
+                    const TakeProgress& progress) {
+  if (options.array.empty()) {
+    const auto files = detail::CollectionFiles::of(path.string(), options);
+    if (files) return verify_collection(*files, level, options, progress);
+  }
+  return verify_source(detail::open_source(path.string(), options), level, options, progress);
 }
 
 }  // namespace dapple

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <set>
 #include <string>
 #include <system_error>
@@ -98,21 +99,24 @@ dataset::Collected dataset::collect(const std::filesystem::path& folder,
   if (impl::find_latest(folder) == nullptr) impl::latest_state(folder);  // throws
   impl::remove_states(folder, options, removed);
   const auto old = impl::old_parts(folder, options.grace_s);
-  std::vector<impl::Id> unused;
+  std::set<impl::Id> unused;
   // A state that names what will be removed keeps those who would commit it from doing so.
   impl::make_state(folder, DatasetAction::collect, true, [&](const detail::Store* latest) {
     if (latest == nullptr) impl::latest_state(folder);  // throws
     const auto known = impl::parts_of_states(folder);
     unused.clear();
-    std::copy_if(old.begin(), old.end(), std::back_inserter(unused),
+    std::copy_if(old.begin(), old.end(), std::inserter(unused, unused.end()),
                  [&](const impl::Id& id) { return known.count(id) == 0; });
     std::vector<impl::Id> doomed;  // of parts that were compacted, and that older states have
     // Another collector, with less grace, may be removing more.
     for (const impl::Id& id : latest->state<impl::OpenState>().tables->doomed()) {
       std::error_code none;
       const bool there = std::filesystem::exists(folder / impl::part_name(id), none);
-      if (there && std::find(unused.begin(), unused.end(), id) == unused.end()) {
-        (known.count(id) == 0 ? unused : doomed).push_back(id);
+      if (!there) continue;
+      if (known.count(id) == 0) {
+        unused.insert(id);
+      } else {
+        doomed.push_back(id);
       }
     }
     if (unused.empty()) return std::unique_ptr<impl::Draft>();

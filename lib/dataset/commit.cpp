@@ -215,11 +215,17 @@ DatasetState create(const std::filesystem::path& folder, const std::variant<Matr
       folder, [&] { return impl::make_state(folder, DatasetAction::create, options.sync, first); });
 }
 
-std::vector<DatasetState> log(const std::filesystem::path& folder) {
+std::vector<DatasetState> log(const std::filesystem::path& folder,
+                              const std::function<void(const Error&)>& damaged) {
   std::vector<DatasetState> states;
   for (const std::uint64_t number : impl::list_states(folder)) {
-    const auto state = impl::open_number(folder, number);
-    if (state != nullptr) states.push_back(impl::described(*state));
+    try {
+      const auto state = impl::open_number(folder, number);
+      if (state != nullptr) states.push_back(impl::described(*state));
+    } catch (const Error& e) {
+      if (!damaged || e.code() == Errc::no_memory) throw;
+      damaged(e);
+    }
   }
   return states;
 }

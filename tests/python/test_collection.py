@@ -2,6 +2,7 @@
 
 import json
 import pickle
+import threading
 import zipfile
 
 import numpy as np
@@ -91,6 +92,24 @@ def test_a_member_is_replaced_whole(pbmc):
     assert not [name for name in pbmc if "new" in name]
 
 
+def test_a_collection_that_is_replaced_is_there_at_every_moment(tmp_path):
+    path, missing, done = tmp_path / "c.dds", [], threading.Event()
+    dp.write_collection(path, {"X": X})
+
+    def look():
+        while not done.is_set():
+            missing.append(not path.exists())
+
+    looking = threading.Thread(target=look)
+    looking.start()
+    for k in range(1, 101):
+        dp.write_collection(path, {"X": X * k}, overwrite=True)
+    done.set()
+    looking.join()
+    assert missing and not any(missing)
+    np.testing.assert_array_equal(dp.Collection(path)["X"][:], 100 * X.toarray())
+
+
 def test_axes_of_ones_own(tmp_path):
     c = dp.write_collection(
         tmp_path / "a.dds",
@@ -153,6 +172,13 @@ def test_one_file_to_send(pbmc, tmp_path):
     np.testing.assert_array_equal(dp.open(pbmc.path, array="layers/counts")[:], 2 * X.toarray())
     with pytest.raises(ValueError, match="no member 'Y', only"):
         dp.open(packed, array="Y")
+    report = dp.verify(packed, payload=True)
+    assert not report.findings and report.blocks == dp.verify(pbmc.path).blocks >= len(members()) - 1
+    (tmp_path / "pbmc.dds" / "notes.txt").write_text("mine")
+    seen = []
+    with pytest.warns(UserWarning, match="notes.txt is no member"):
+        dp.pack_collection(pbmc.path, packed, overwrite=True, progress=lambda *told: seen.append(told))
+    assert seen and seen[-1][0] == seen[-1][1]
 
 
 def test_a_member_is_opened_by_its_path_and_goes_to_other_processes(pbmc, tmp_path):

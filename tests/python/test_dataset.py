@@ -129,13 +129,19 @@ def test_words_of_many_parts_in_one_commit(tmp_path):
 def test_compact_collect_log(tmp_path):
     for row in range(0, 120, 10):
         dataset.append(tmp_path, CELLS[row : row + 10], sync=False)
-    state = dataset.compact(tmp_path, sync=False)
+    seen = []
+    state = dataset.compact(tmp_path, sync=False, progress=lambda *told: seen.append(told))
+    assert seen[-1] == (120, 120)
     assert (state.parts, state.action) == (1, "compact")
     assert [one.number for one in dataset.log(tmp_path)] == list(range(1, 14))
     assert dataset.collect(tmp_path) == (0, 0, 0)
     removed = dataset.collect(tmp_path, grace=0)
     assert (removed.states, removed.parts) == (12, 12)
     assert np.array_equal(dp.open(tmp_path)[:], CELLS)
+    dataset.append(tmp_path, CELLS[:10], sync=False)
+    (tmp_path / "dataset-13").write_bytes(b"DPL-DSET")
+    with pytest.warns(UserWarning, match="dataset-13: corrupt"):
+        assert [one.number for one in dataset.log(tmp_path)] == [14, 15]
 
 
 def test_dask_arrays_are_stored_by_chunks(tmp_path):

@@ -15,6 +15,7 @@
 
 #include "at_work.h"
 #include "core.h"
+#include "progress.h"
 
 namespace pydapple {
 
@@ -70,9 +71,25 @@ void bind_collection(nb::module_& m) {
     const WithoutGil release;
     return dapple::Collection::find(path, options);
   });
-  m.def("pack_collection", [](const fs::path& folder, const fs::path& file, bool overwrite) {
+  m.def(
+      "pack_collection",
+      [](const fs::path& folder, const fs::path& file, bool overwrite, nb::object progress) {
+        const Progress report(std::move(progress));
+        const WithoutGil release;
+        return dapple::pack_collection(folder, file, overwrite, as_callback(report));
+      },
+      nb::arg("folder"), nb::arg("file"), nb::arg("overwrite"), nb::arg("progress").none());
+  m.def(
+      "unpack_collection",
+      [](const fs::path& file, const fs::path& folder, bool overwrite, nb::object progress) {
+        const Progress report(std::move(progress));
+        const WithoutGil release;
+        dapple::unpack_collection(file, folder, overwrite, as_callback(report));
+      },
+      nb::arg("file"), nb::arg("folder"), nb::arg("overwrite"), nb::arg("progress").none());
+  m.def("publish_collection", [](const fs::path& made, const fs::path& folder, bool overwrite) {
     const WithoutGil release;
-    dapple::pack_collection(folder, file, overwrite);
+    dapple::publish_collection(made, folder, overwrite);
   });
   m.def("unpack_collection", [](const fs::path& file, const fs::path& folder, bool overwrite) {
     const WithoutGil release;

@@ -10,10 +10,11 @@ from typing import Any
 
 from . import _core, remote, temporary
 from .arguments import told
+from .attributes import tell
 from .collection import ENDING, Axes, Collection, is_collection
 from .errors import Error, InvalidArgumentError, from_code
 from .identity import file_name
-from .reports import Path
+from .reports import Path, Progress, reporting
 
 
 @told
@@ -63,11 +64,9 @@ def being_written(
             collection.declare(axes or {})
             yield collection
         if name.endswith(".zip"):
-            _core.pack_collection(made, name, overwrite)
+            _core.pack_collection(made, name, overwrite, None)
             return
-        if os.path.exists(name):
-            os.rename(name, os.path.join(hidden, "old"))
-        os.rename(made, name)
+        _core.publish_collection(made, name, overwrite)
 
 
 def _exists(name: str, advice: str = "") -> Error:
@@ -76,22 +75,43 @@ def _exists(name: str, advice: str = "") -> Error:
 
 
 @told
-def pack_collection(path: Path, dst: Path, *, overwrite: bool = False) -> str:
+def pack_collection(
+    path: Path, dst: Path, *, overwrite: bool = False, progress: Progress = None
+) -> str:
     """Write a collection as one ZIP file, which is read in place: nothing in it is compressed.
 
-    Each member starts at a multiple of 64 bytes. The file appears when it is whole.
+    Each member starts at a multiple of 64 bytes. The file appears when it is whole. Warns of files
+    in the folder that are no members, and so not in it.
+
+    Args:
+        path: the collection, a folder.
+        dst: the file to make.
+        overwrite: replace an existing file.
+        progress: as of `convert`, in bytes.
     """
     name = file_name(dst)
-    _core.pack_collection(file_name(path), name, overwrite)
+    with reporting(progress, "pack") as report:
+        left_out = _core.pack_collection(file_name(path), name, overwrite, report)
+    for file in left_out:
+        tell(f"not kept: {file} is no member, and not in {name}")
     return name
 
 
 @told
-def unpack_collection(path: Path, dst: Path, *, overwrite: bool = False) -> Collection:
+def unpack_collection(
+    path: Path, dst: Path, *, overwrite: bool = False, progress: Progress = None
+) -> Collection:
     """Write a collection that is packed into one file as a folder whose name ends in .dds.
 
-    The folder appears when it is whole, in place of another collection where `overwrite` is True.
+    The folder appears when it is whole.
+
+    Args:
+        path: the file.
+        dst: the folder to make.
+        overwrite: replace another collection.
+        progress: as of `convert`, in bytes.
     """
     name = file_name(dst).rstrip("/")
-    _core.unpack_collection(file_name(path), name, overwrite)
+    with reporting(progress, "unpack") as report:
+        _core.unpack_collection(file_name(path), name, overwrite, report)
     return Collection(name)

@@ -13,6 +13,7 @@
 #include "at_work.h"
 #include "core.h"
 #include "dapple/dataset.h"
+#include "progress.h"
 
 namespace pydapple {
 
@@ -90,23 +91,31 @@ void bind_dataset(nb::module_& m) {
     return to_state(
         at_work([&] { return ds::create(folder, object, options_of(shape, false, false, sync)); }));
   });
-  m.def("dataset_compact", [](const fs::path& folder, std::uint64_t small, Threads threads,
-                              const dapple::WriteOptions& write) {
-    dapple::ConvertOptions options;
-    options.threads = threads;
-    options.write = write;
-    return to_state(at_work([&] { return ds::compact(folder, small, options); }));
-  });
+  m.def(
+      "dataset_compact",
+      [](const fs::path& folder, std::uint64_t small, Threads threads,
+         const dapple::WriteOptions& write, nb::object progress) {
+        const Progress report(std::move(progress));
+        dapple::ConvertOptions options;
+        options.threads = threads;
+        options.write = write;
+        options.progress = as_callback(report);
+        return to_state(at_work([&] { return ds::compact(folder, small, options); }));
+      },
+      nb::arg("folder"), nb::arg("small"), nb::arg("threads").none(), nb::arg("options"),
+      nb::arg("progress").none());
   m.def("dataset_collect", [](const fs::path& folder, std::uint64_t keep, std::uint64_t grace) {
     const auto removed = at_work([&] { return ds::collect(folder, {keep, grace}); });
     return std::tuple(removed.states, removed.parts, removed.bytes);
   });
   m.def("dataset_log", [](const fs::path& folder) {
     std::vector<StateTuple> states;
-    for (const auto& state : at_work([&] { return ds::log(folder); })) {
+    std::vector<std::string> damaged;
+    const auto take = [&](const dapple::Error& error) { damaged.emplace_back(error.what()); };
+    for (const auto& state : at_work([&] { return ds::log(folder, take); })) {
       states.push_back(to_state(state));
     }
-    return states;
+    return std::pair(std::move(states), std::move(damaged));
   });
 }
 

@@ -34,7 +34,7 @@ from .frame import Frame
 from .given import kind_of, name_of, unwrapped
 from .identity import file_name
 from .matrix import Matrix
-from .reports import Path
+from .reports import Path, Progress, reporting
 from .tables import table_of
 from .write import write
 
@@ -228,7 +228,12 @@ def append(folder: Path, data: Any, *, at: tuple[int, int] | None = None, **opti
 
 @told
 def compact(
-    folder: Path, small: int = 64 << 20, *, threads: int | None = 1, **options: Any
+    folder: Path,
+    small: int = 64 << 20,
+    *,
+    threads: int | None = 1,
+    progress: Progress = None,
+    **options: Any,
 ) -> State:
     """Put parts of fewer than `small` bytes together, where they fill a rectangle.
 
@@ -236,7 +241,8 @@ def compact(
     """
     require_options("compacting", options, STORING)
     made = _core.WriteOptions(**options)
-    return State(*_core.dataset_compact(file_name(folder), small, threads, made))
+    with reporting(progress, "compact") as report:
+        return State(*_core.dataset_compact(file_name(folder), small, threads, made, report))
 
 
 @told
@@ -255,8 +261,11 @@ def collect(folder: Path, *, keep: int = 1, grace: float = 7 * 24 * 3600) -> Col
 
 @told
 def log(folder: Path) -> list[State]:
-    """Every state that can be opened, the latest last."""
-    return [State(*state) for state in _core.dataset_log(file_name(folder))]
+    """Every state that can be opened, the latest last. Warns of those that cannot."""
+    states, damaged = _core.dataset_log(file_name(folder))
+    for why in damaged:
+        tell(why)
+    return [State(*state) for state in states]
 
 
 @told

@@ -203,7 +203,7 @@ def _group(name: str, given: Mapping[str, Any] | None) -> dict[str, Any] | None:
 def verify(
     path: Path, payload: bool = False, *, progress: Progress = None, **options: Any
 ) -> VerifyReport:
-    """Check a file against the rules of its format, and report every finding.
+    """Check a file, or all members of a collection, by the rules of its format: all findings.
 
     Args:
         path: the file.

@@ -77,23 +77,33 @@ std::vector<std::byte> Writer::entry_of(const Member& member) const {
   return record.take();
 }
 
-void Writer::add(const std::string& name, const ByteSource& content) {
+std::uint32_t copy_content(
+    const ByteSource& content,
+    const std::function<void(std::uint64_t, std::span<const std::byte>)>& take) {
   constexpr std::uint64_t step = 1 << 20;
-  Member member;
-  member.name = name;
-  member.size = content.size();
-  member.header = at_;
-  std::uint64_t at = at_ + header_of(member).size();
   uLong crc = 0;
   std::vector<std::byte> buffer(std::min(step, content.size()));
   for (std::uint64_t done = 0; done < content.size();) {
     const std::span part(buffer.data(), std::min(step, content.size() - done));
     content.read_at(done, part);
     crc = crc32_z(crc, reinterpret_cast<const Bytef*>(part.data()), part.size());
-    out_.write_at(at + done, part);
+    take(done, part);
     done += part.size();
   }
-  member.crc = static_cast<std::uint32_t>(crc);
+  return static_cast<std::uint32_t>(crc);
+}
+
+void Writer::add(const std::string& name, const ByteSource& content,
+                 const std::function<void(std::uint64_t)>& copied) {
+  Member member;
+  member.name = name;
+  member.size = content.size();
+  member.header = at_;
+  const std::uint64_t at = at_ + header_of(member).size();
+  member.crc = copy_content(content, [&](std::uint64_t offset, std::span<const std::byte> bytes) {
+    out_.write_at(at + offset, bytes);
+    if (copied) copied(bytes.size());
+  });
   out_.write_at(at_, header_of(member));
   at_ = at + content.size();
   members_.push_back(std::move(member));

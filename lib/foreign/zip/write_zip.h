@@ -1,7 +1,10 @@
 // Writing ZIP archives whose members are stored as they are.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -11,6 +14,12 @@
 
 namespace dapple::detail::zip {
 
+/// Gives `take(offset, bytes)` all bytes of `content` in order, a mebibyte at a time, and returns
+/// their CRC-32. Throws io, and what `take` throws.
+std::uint32_t copy_content(
+    const ByteSource& content,
+    const std::function<void(std::uint64_t, std::span<const std::byte>)>& take);
+
 /// Members one after the other, then the directory. Equal input gives an equal file.
 class Writer {
  public:
@@ -19,8 +28,10 @@ class Writer {
       : out_(out), wide_from_(wide_from) {}
 
   /// Adds a member whose content starts at a multiple of `kUnpackedAlign`. REQUIRES that no other
-  /// has its name, of fewer than 2^16 bytes. Throws io. O(bytes), in bounded memory.
-  void add(const std::string& name, const ByteSource& content);
+  /// has its name, of fewer than 2^16 bytes. `copied` gets the bytes of each step. Throws io.
+  /// O(bytes), in bounded memory.
+  void add(const std::string& name, const ByteSource& content,
+           const std::function<void(std::uint64_t)>& copied = {});
   /// Writes the directory; the last call. Throws io.
   void finish();
 
