@@ -72,7 +72,8 @@ Binding::Match Binding::match(const ByteSource& data, std::span<const std::byte>
   const bool whole =
       load_le<std::uint64_t>(&line[binding_at::hash]) == xxh3(line.first(binding_at::hash));
   if (!whole || fault <= binding_at::version) return {SidecarState::damaged, fault};
-  return {SidecarState::stale, fault - fault % 8};  // where the number that differs starts
+  const std::uint64_t number = fault - fault % 8;  // where the one that differs starts
+  return {SidecarState::stale, number, number == binding_at::header};
 }
 
 Sidecar find_sidecar(const ByteSource& data, std::uint64_t body) {
@@ -95,6 +96,12 @@ Sidecar find_sidecar(const ByteSource& data, std::uint64_t body) {
   sidecar.trailer = *trailer;
   sidecar.state = SidecarState::fresh;
   return sidecar;
+}
+
+std::string unused_sidecar(const ByteSource& data) {
+  return "the sidecar index " + sidecar_path(data.name()).string() +
+         " is damaged or belongs to another state of the file, and was not used; index the file "
+         "again to renew it";
 }
 
 std::optional<std::uint64_t> find_stray_byte(const Sidecar& sidecar) {

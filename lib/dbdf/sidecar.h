@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 
 #include "dapple/sidecar.h"
 #include "lib/dbdf/index_block.h"
@@ -32,6 +33,7 @@ struct Binding {
   struct Match {
     SidecarState state;       // fresh, stale or damaged
     std::uint64_t fault = 0;  // unless fresh: the first byte that tells
+    bool only_head = false;   // if stale: size and times agree, the hash of first bytes does not
   };
   /// Compares a line with that of `data`.
   Match match(const ByteSource& data, std::span<const std::byte> line) const;
@@ -47,6 +49,9 @@ struct Sidecar {
 /// The sidecar of `data`, whose header has `body` bytes. One that cannot be opened counts as none.
 /// A few small reads.
 Sidecar find_sidecar(const ByteSource& data, std::uint64_t body);
+
+/// Says that a sidecar of `data` is damaged or stale, and what to do.
+std::string unused_sidecar(const ByteSource& data);
 
 /// The first byte of a sidecar that no hash covers and that is not what `write_sidecar_of` puts
 /// there: before hints, and in the headers of their blocks. REQUIRES a fresh one. Throws corrupt

@@ -99,11 +99,7 @@ BlockIndex index_from_outside(const std::shared_ptr<const ByteSource>& file, std
     read_meanings(sidecar.file, kLine, sidecar.trailer, schema);
     return index_at(std::move(sidecar.file), sidecar.trailer, IndexOrigin::sidecar);
   }
-  if (sidecar.state != SidecarState::none) {
-    note = "the sidecar index " + sidecar_path(file->name()).string() +
-           " is damaged or belongs to another state of the file, and was not used; index the file "
-           "again to renew it";
-  }
+  if (sidecar.state != SidecarState::none) note = unused_sidecar(*file);
   Scan found = [&] {
     try {
       return scan(*file, body, schema);

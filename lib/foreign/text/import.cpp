@@ -49,6 +49,7 @@ struct Kept {
   std::shared_ptr<ByteSource> file;  // unless there is none
   std::string note{};                // if fresh
   std::uint64_t fault = 0;           // if stale or damaged
+  bool other_way = false;            // if stale: of this state, but read in another way
 };
 
 Kept find_kept(const ByteSource& text, const dbdf::Binding& binding) {
@@ -69,6 +70,7 @@ Kept find_kept(const ByteSource& text, const dbdf::Binding& binding) {
     const auto match = binding.match(text, bytes.first(dbdf::kLine));
     kept.state = match.state;
     kept.fault = hint->offset + match.fault;
+    kept.other_way = match.only_head;
     kept.note.assign(reinterpret_cast<const char*>(bytes.data()) + dbdf::kLine,
                      bytes.size() - dbdf::kLine);
   } catch (const Error& error) {
@@ -86,11 +88,13 @@ Kept find_kept(const ByteSource& text, const dbdf::Binding& binding) {
 /// Of what went nowhere.
 constexpr Driver kShapeDriver = {.format = "shape", .read = fail_unread};
 
-/// Tells of a temporary file.
-std::string with_temporary(std::string note, std::uint64_t bytes) {
-  if (!note.empty()) note += "; ";
-  return note + "its cells take " + std::to_string(bytes >> 20) +
-         " MiB of an unnamed temporary file in " + temporary_folder();
+std::string join_notes(std::string note, const std::string& next) {
+  return note.empty() || next.empty() ? note + next : note + "; " + next;
+}
+
+std::string temporary_note(std::uint64_t bytes) {
+  return "its cells take " + std::to_string(bytes >> 20) + " MiB of an unnamed temporary file in " +
+         temporary_folder();
 }
 
 }  // namespace
@@ -140,12 +144,12 @@ void Import::finish(Schema schema, std::string note) {
     auto file = LocalFile::adopt_unnamed(writer_->take_unnamed(), text_->name(),
                                          placed ? LocalFile::Name::later : LocalFile::Name::never);
     if (text_->size() > kInMemory && !placed) {
-      note = with_temporary(std::move(note), file->size());
+      note = join_notes(std::move(note), temporary_note(file->size()));
     }
     store = dbdf::open_import(std::move(file), IndexOrigin::scanned);
   }
   store->set_format(format_);
-  store->set_note(std::move(note));
+  store->set_note(join_notes(unused_, note));
   store->set_contents(std::move(contents_));
   store_ = std::move(store);
 }
@@ -167,6 +171,8 @@ std::shared_ptr<const Store> open_text(const std::shared_ptr<ByteSource>& text,
     }
   }
   Import import(text, format, options);
+  const bool unused = kept.state != SidecarState::none && !kept.other_way && !options.first_rows;
+  if (unused) import.set_unused(dbdf::unused_sidecar(*text));
   parse(text, options, import);
   return import.store();
 }

@@ -38,6 +38,8 @@ class Import {
   void finish(Schema schema, std::string note);
   /// What the file lists of itself.
   void set_contents(std::vector<std::string> contents) { contents_ = std::move(contents); }
+  /// What is said of a sidecar that was not used, before any other note.
+  void set_unused(std::string note) { unused_ = std::move(note); }
 
   /// The object; null if it went to a sidecar. REQUIRES `finish`.
   std::shared_ptr<const Store> store() const { return store_; }
@@ -56,6 +58,7 @@ class Import {
   std::unique_ptr<BlockWriter> writer_;
   unsigned starts_ = 0;
   std::vector<std::string> contents_;
+  std::string unused_;
   std::shared_ptr<const Store> store_;
 };
 
