@@ -5,6 +5,7 @@
 
 #include "dapple/dapple.h"
 #include "lib/object/dictionary.h"
+#include "lib/object/lazy_words.h"
 #include "tests/check.h"
 #include "tests/support.h"
 
@@ -160,4 +161,41 @@ TEST_CASE("words: of a damaged dictionary are an error before memory is taken fo
   detail::WordTable table;
   CHECK(test::told(test::required_error(test::error_of([&] { table.add(Damaged()); }))) ==
         "corrupt: there are no words");
+}
+
+namespace {
+
+/// Words of a file that cannot be read at first, or is damaged.
+class Unread final : public detail::LazyWords {
+ public:
+  explicit Unread(Errc code) : code_(code) {}
+  int reads() const { return reads_; }
+
+ private:
+  void read_all(detail::WordTable& words, std::vector<std::uint32_t>& codes) const override {
+    codes.push_back(words.add("a"));
+    if (++reads_ <= 2) throw Error(code_, "read " + std::to_string(reads_));
+    codes.push_back(words.add("b"));
+  }
+  Errc code_;
+  mutable int reads_ = 0;
+};
+
+}  // namespace
+
+TEST_CASE("words: that cannot be read are an error each time, and read again unless damaged") {
+  const auto told_size = [](const Dictionary& words) {
+    return test::told(test::required_error(test::error_of([&] { words.size(); })));
+  };
+  const Unread away(Errc::io), damaged(Errc::corrupt);
+  for (const std::string read : {"1", "2"}) {
+    CHECK(told_size(away) == "io: read " + read);
+    CHECK(told_size(damaged) == "corrupt: read 1");
+  }
+  CHECK(away.size() == 2);
+  CHECK(away.codes().size() == 2);
+  CHECK(away[1] == "b");
+  CHECK(away.reads() == 3);
+  CHECK(test::error_of([&] { damaged.codes(); }).has_value());
+  CHECK(damaged.reads() == 1);
 }

@@ -43,9 +43,9 @@ std::string_view name(TimeUnit unit) noexcept;
 class Dictionary {
  public:
   virtual ~Dictionary() = default;
-  /// 0 when the words cannot be read. O(1); the first call reads the column where the file has no
-  /// list of its words (IDV, npy, AnnData).
-  virtual std::uint64_t size() const noexcept = 0;
+  /// O(1); the first call reads the column where the file has no list of its words (IDV, npy,
+  /// AnnData), and throws what that does, such as corrupt.
+  virtual std::uint64_t size() const = 0;
   /// Word `i`, counted from 0. Throws out_of_range; corrupt when the words in the file are damaged.
   /// The first call compares them with their hash, O(bytes); later ones are O(1).
   virtual std::string_view operator[](std::uint64_t i) const = 0;

@@ -220,7 +220,7 @@ typedef enum dapple_unit {
 
 typedef struct dapple_column {
   const char* zone;     // of timestamps: "" local time, "UTC", or a name; as long as the object
-  uint64_t words;       // of categories and words: how many there are; 0 if they cannot be read
+  uint64_t words;       // of categories and words: how many there are
   uint64_t missing;     // the bits of the stored value that marks a missing cell, in the low bytes,
   int32_t has_missing;  //   if this is 1
   int32_t type;         // dapple_type
@@ -232,7 +232,7 @@ typedef struct dapple_column {
 
 /// Type and meaning of a column; those of a matrix are numbers. O(1); the first call reads a column
 /// of words to count them where the file has no list of them (IDV, npy, AnnData). Errors:
-/// out_of_range.
+/// out_of_range, corrupt, io.
 int32_t dapple_get_column(const dapple_object* object, uint64_t col, dapple_column* column,
                           dapple_error* error);
 

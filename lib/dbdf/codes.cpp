@@ -14,14 +14,14 @@ namespace {
 
 constexpr std::uint64_t kAny = std::numeric_limits<std::uint64_t>::max();
 
-std::optional<std::uint64_t> greatest_in(const Schema& schema, std::uint64_t col) noexcept {
+std::optional<std::uint64_t> greatest_in(const Schema& schema, std::uint64_t col) {
   if (schema.kind != ObjectKind::frame) return std::nullopt;
   return greatest_code(schema.columns[col].meaning);
 }
 
 }  // namespace
 
-bool hold_codes(const Schema& schema, Range cols) noexcept {
+bool hold_codes(const Schema& schema, Range cols) {
   if (schema.kind != ObjectKind::frame) return false;  // which may have 2^32 columns
   for (std::uint64_t col = cols.begin; col < cols.end; ++col) {
     if (greatest_in(schema, col)) return true;

@@ -15,7 +15,7 @@ namespace dapple::detail::dbdf {
 
 /// True when one of these columns holds codes or truth values, so that some numbers stand for
 /// nothing.
-bool hold_codes(const Schema& schema, Range cols) noexcept;
+bool hold_codes(const Schema& schema, Range cols);
 
 /// Says which cell of the block at `pos` has no meaning, or nothing when all have
 /// one. REQUIRES cells of their columns' value type.

@@ -35,6 +35,6 @@ inline std::uint64_t table_hash(std::span<const std::byte> table) noexcept {
 }
 
 /// True when the column's value type holds what its meaning needs.
-bool fits(const Column& column) noexcept;
+bool fits(const Column& column);
 
 }  // namespace dapple::detail::dbdf

@@ -24,7 +24,7 @@ bool has_mark(const Column& column) noexcept {
 
 }  // namespace
 
-bool fits(const Column& column) noexcept {
+bool fits(const Column& column) {
   if (!has_mark(column) || column.meaning.unit > TimeUnit::nanosecond) return false;
   switch (column.meaning.kind) {
     case MeaningKind::number:

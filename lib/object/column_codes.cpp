@@ -9,7 +9,7 @@
 
 namespace dapple::detail {
 
-std::optional<std::uint64_t> greatest_code(const Meaning& meaning) noexcept {
+std::optional<std::uint64_t> greatest_code(const Meaning& meaning) {
   if (meaning.has_words()) {
     return meaning.words != nullptr ? std::optional(meaning.words->size()) : std::nullopt;
   }

@@ -12,8 +12,8 @@
 namespace dapple::detail {
 
 /// The greatest number that means something, marks of missing cells included; nothing where
-/// all do.
-std::optional<std::uint64_t> greatest_code(const Meaning& meaning) noexcept;
+/// all do. Throws what reading the words does.
+std::optional<std::uint64_t> greatest_code(const Meaning& meaning);
 
 /// The first of `rows` stored numbers of a column, `step` bytes apart, that means nothing;
 /// `rows` when all do. O(1) for columns without codes.

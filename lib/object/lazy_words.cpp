@@ -7,35 +7,30 @@
 
 namespace dapple::detail {
 
-void LazyWords::load() const {
-  std::call_once(once_, [&] {
+const LazyWords::Loaded& LazyWords::loaded() const {
+  const Loaded* const known = loaded_.load(std::memory_order_acquire);
+  if (known != nullptr) return *known;
+  const std::lock_guard lock(mutex_);
+  if (damage_) std::rethrow_exception(damage_);
+  if (kept_ == nullptr) {
+    auto made = std::make_unique<Loaded>();
     try {
-      read_all(words_, codes_);
-    } catch (...) {
-      error_ = std::current_exception();
+      read_all(made->words, made->codes);
+    } catch (const Error& e) {
+      if (e.code() == Errc::corrupt) damage_ = std::current_exception();
+      throw;
     }
-  });
-  if (error_) std::rethrow_exception(error_);
-}
-
-std::uint64_t LazyWords::size() const noexcept {
-  try {
-    load();
-  } catch (...) {
-    return 0;  // the error is that of reading a cell
+    kept_ = std::move(made);
+    loaded_.store(kept_.get(), std::memory_order_release);
   }
-  return words_.size();
+  return *kept_;
 }
 
-std::string_view LazyWords::operator[](std::uint64_t i) const {
-  load();
-  return words_[i];
-}
+std::uint64_t LazyWords::size() const { return loaded().words.size(); }
 
-std::span<const std::uint32_t> LazyWords::codes() const {
-  load();
-  return codes_;
-}
+std::string_view LazyWords::operator[](std::uint64_t i) const { return loaded().words[i]; }
+
+std::span<const std::uint32_t> LazyWords::codes() const { return loaded().codes; }
 
 void read_codes(const Store& store, const Entry& entry, const LazyWords& words, const Part& part,
                 const Target& out) {

@@ -2,10 +2,13 @@
 // first asked for.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <exception>
+#include <memory>
 #include <mutex>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "lib/object/dictionary.h"
@@ -13,11 +16,11 @@
 
 namespace dapple::detail {
 
-/// Any thread. What reading threw is thrown to everybody who asks.
+/// Any thread. What reading throws is thrown to whoever asks: damage to all of them, while after
+/// other errors the next one reads again.
 class LazyWords : public Dictionary {
  public:
-  /// 0 when the column cannot be read.
-  std::uint64_t size() const noexcept final;
+  std::uint64_t size() const final;
   std::string_view operator[](std::uint64_t i) const final;
   /// One for each row; 0 where the text is missing.
   std::span<const std::uint32_t> codes() const;
@@ -27,12 +30,16 @@ class LazyWords : public Dictionary {
   virtual void read_all(WordTable& words, std::vector<std::uint32_t>& codes) const = 0;
 
  private:
-  void load() const;
+  struct Loaded {
+    WordTable words;
+    std::vector<std::uint32_t> codes;
+  };
+  const Loaded& loaded() const;
 
-  mutable std::once_flag once_;
-  mutable std::exception_ptr error_;
-  mutable WordTable words_;
-  mutable std::vector<std::uint32_t> codes_;
+  mutable std::mutex mutex_;
+  mutable std::exception_ptr damage_;
+  mutable std::unique_ptr<const Loaded> kept_;
+  mutable std::atomic<const Loaded*> loaded_{nullptr};
 };
 
 /// Decodes a part of a block of that column.

@@ -1,5 +1,6 @@
 // Cells, columns, statistics and searches through the C functions.
 
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -87,6 +88,22 @@ TEST_CASE("c: columns of a frame have labels, types, meanings and words") {
   CHECK(column.type == DAPPLE_F64);
   CHECK(column.missing == 0x7ff80000000007a2);
   CHECK(dapple_get_column(object, 3, &column, &error) == DAPPLE_OUT_OF_RANGE);
+}
+
+TEST_CASE("c: a column of words that cannot be read is an error, not one without words") {
+  const std::string head = "{'descr': [('t', 'S2')], 'fortran_order': False, 'shape': (2,), }\n";
+  const std::string text =
+      std::string("\x93NUMPY\1\0", 8) + static_cast<char>(head.size()) + '\0' + head + "ab\xff\xff";
+  std::vector<std::byte> bytes(text.size());
+  std::memcpy(bytes.data(), text.data(), text.size());
+  Object object;
+  open_bytes(bytes, object);
+  dapple_column column;
+  for (int i = 0; i < 2; ++i) {
+    dapple_error error;
+    CHECK(dapple_get_column(object, 0, &column, &error) == DAPPLE_CORRUPT);
+    CHECK(std::string(error.message).find("is not UTF-8") != std::string::npos);
+  }
 }
 
 TEST_CASE("c: columns of a stream have the numbers that they have elsewhere") {

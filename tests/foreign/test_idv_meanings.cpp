@@ -305,6 +305,8 @@ TEST_CASE("idv: damaged texts and key values are an error, and never other words
   CHECK(frame.read_column<int>(0, {0, 2}) == std::vector<int>{1, 2});
   for (int i = 0; i < 2; ++i) {
     CHECK(error_of([&] { frame.read_column<std::uint32_t>(1, {0, 2}); })->code() == Errc::corrupt);
+    const auto unread = error_of([&] { frame.column_info(1).meaning.words->size(); });
+    CHECK((unread && unread->code() == Errc::corrupt));
   }
   CHECK(verify(path, Level::payload).findings.size() == 1);
 
