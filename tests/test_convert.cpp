@@ -144,6 +144,43 @@ TEST_CASE("convert: missing floats are missing in every float type") {
   }
 }
 
+TEST_CASE("convert: missing integers are missing as floats that have no number for their mark") {
+  const TempDir dir;
+  std::vector<Column> columns;
+  for (const ValueType type : {ValueType::u32, ValueType::u64, ValueType::i64}) {
+    columns.push_back({std::string(name(type)), type, {.missing = usual_mark(type)}});
+  }
+  columns.push_back({"odd", ValueType::i32, {.missing = 0xfeffffff}});  // -2^24 - 1
+  for (const KindChoice kind : {KindChoice::dense, KindChoice::coo}) {
+    ConvertOptions options;
+    options.write.kind = kind;
+    options.write.overwrite = true;
+    auto writer = FrameWriter::create(dir / "in.dbdf", 3, columns, options.write);
+    for (std::uint64_t col = 0; col < columns.size(); ++col) {
+      const auto mark = static_cast<std::int64_t>(*columns[col].meaning.missing);
+      const std::vector<std::int64_t> cells{7, col == 3 ? -(1 << 24) - 1 : mark, 0};
+      if (columns[col].value_type == ValueType::u64) {
+        const std::vector<std::uint64_t> unsigned_cells(cells.begin(), cells.end());
+        writer.put_region<std::uint64_t>({0, col}, {unsigned_cells.data(), 3, 1});
+      } else {
+        writer.put_region<std::int64_t>({0, col}, {cells.data(), 3, 1});
+      }
+    }
+    writer.finish();
+    for (const ValueType type : {ValueType::f32, ValueType::f64}) {
+      for (const bool loss : {false, true}) {
+        options.value_type = type;
+        options.allow_loss = loss;
+        convert(open(dir / "in.dbdf"), {}, dir / "out.dbdf", options);
+        ConvertOptions same;
+        same.write = options.write;
+        convert(open(dir / "out.dbdf"), {}, dir / "out.csv", same);
+        CHECK(test::read_text(dir / "out.csv") == "u32,u64,i64,odd\n7,7,7,7\n,,,\n0,0,0,0\n");
+      }
+    }
+  }
+}
+
 TEST_CASE("convert: objects without rows or columns stay what they are") {
   const TempDir folder;
   for (const auto& [rows, cols] : {std::pair{0, 3}, std::pair{3, 0}, std::pair{0, 0}}) {

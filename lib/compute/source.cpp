@@ -104,13 +104,17 @@ ReadNames Source::col_names() const {
 }
 
 /// The mark of missing cells that the column's own becomes; nothing where it is only converted, as
-/// any number. The payload of a NaN is another one in each float type.
+/// any number. The payload of a NaN is another one in each float type, and the largest integers are
+/// no floats.
 std::optional<std::uint64_t> Source::float_mark(const Column& column) const noexcept {
-  if (!column.meaning.missing || !is_float(column.value_type)) return std::nullopt;
-  if (column.value_type == *options_.value_type || !is_float(*options_.value_type)) {
+  const ValueType type = *options_.value_type;
+  const std::optional<std::uint64_t> missing = column.meaning.missing;
+  if (!missing || !is_float(type) || column.value_type == type) return std::nullopt;
+  std::uint64_t same = 0;
+  if (!is_float(column.value_type) && convert_cell(column.value_type, *missing, type, same)) {
     return std::nullopt;
   }
-  return *options_.value_type == ValueType::f32 ? kMissingF32 : kMissingF64;
+  return usual_mark(type);
 }
 
 void Source::read(const Region& region, const Target& out, unsigned threads) const {
@@ -337,7 +341,6 @@ Source::Load Source::load(const Region& region) const {
   return sum;
 }
 
-/// The object's column that the output's column shows.
 bool Source::is_whole() const noexcept {
   const Schema& schema = store_->schema();
   if (rows_ != Range{0, schema.rows} || schema_.cols != schema.cols) return false;

@@ -164,7 +164,7 @@ class Source {
   std::vector<Run> runs_;  // in output order
   std::vector<std::size_t> texts_;
   ConvertOptions options_;
-  bool changes_marks_ = false;  // of missing floats, for those of another type
+  bool changes_marks_ = false;  // of missing cells, for NaNs
 };
 
 }  // namespace dapple::detail
