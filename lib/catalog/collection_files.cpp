@@ -61,7 +61,13 @@ void replace(const fs::path& name, const fs::path& made) {
   if (errno != EINVAL && errno != ENOSYS) detail::throw_io(name.string(), "replace", errno);
   const HiddenFolder old(name);
   move_to(name, old.path() / "old");
-  move_to(made, name);
+  try {
+    move_to(made, name);
+  } catch (const Error&) {
+    std::error_code ignored;
+    fs::rename(old.path() / "old", name, ignored);  // it would be removed with its folder
+    throw;
+  }
 }
 
 /// What copies of members tell of their bytes.

@@ -194,6 +194,32 @@ def check_live_writer(tools, folder):
     return wrong, 2
 
 
+def check_replaced_collection(tools, folder):
+    """Where names cannot be exchanged, a collection that cannot be replaced stays."""
+    (folder / "a.dds").mkdir(parents=True)
+    kept = folder / "b.dds" / "kept"
+
+    def dapple(*arguments, **env):
+        return subprocess.run([tools.program, *arguments, "-q"], cwd=folder, timeout=60,
+                              env=dict(os.environ, LC_ALL="C", **env), capture_output=True)
+
+    dapple("convert", tools.inputs / "people.csv", "a.dds/X.dbdf")
+    dapple("collection", "pack", "a.dds", "a.zip")
+    unpack = ("collection", "unpack", "a.zip", "b.dds", "--force")
+    shim = {"LD_PRELOAD": str(tools.shim), "DAPPLE_FAULT_WITHOUT": "renameat2"}
+    log = folder / "calls"
+    kept.parent.mkdir()
+    wrong = [] if dapple(*unpack, **shim, DAPPLE_FAULT_LOG=str(log)).returncode == 0 else ["unpack"]
+    calls = [n for n, call in enumerate(log.read_text().split(), 1) if call == "rename"][-2:]
+    for call in calls:
+        kept.write_bytes(OLD)
+        done = dapple(*unpack, **shim, DAPPLE_FAULT=f"{call}:{errno.EIO}")
+        hidden = list(folder.glob(".*"))
+        if done.returncode != 3 or not kept.exists() or hidden:
+            wrong.append(f"replaced collection: {done}, {hidden}, there: {os.listdir(folder)}")
+    return wrong, 1 + len(calls)
+
+
 def check_no_threads(tools, folder):
     """Where the system starts no threads, the work is done in the one that there is."""
     folder.mkdir()
@@ -223,7 +249,7 @@ def main(program, shim, every="1"):
         jobs = [lambda tools, folder, scenario=scenario: try_scenario(tools, scenario, int(every), folder)
                 for scenario in scenarios()]
         jobs += [check_file_size_limit, check_planted_links, check_live_writer,
-                 check_no_threads]
+                 check_replaced_collection, check_no_threads]
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             results = list(pool.map(lambda job: job[1](tools, folder / f"{job[0]}"),
                                     enumerate(jobs)))
