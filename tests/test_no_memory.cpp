@@ -230,6 +230,45 @@ TEST_CASE("no memory: a writer that goes on publishes a sound file or none") {
   CHECK(dir.names().empty());
 }
 
+TEST_CASE("no memory: rows that wait for the others of their tile are written, or no file is") {
+  const TempDir dir;
+  constexpr std::uint32_t rows = 32, cols = 64, part = 8;
+  std::vector<double> cells(rows * cols);
+  for (std::size_t i = 0; i < cells.size(); ++i) cells[i] = static_cast<double>(i) + 0.5;
+  const auto path = dir / "parts.dbdf";
+  WriteOptions options;
+  options.sync = false;
+  options.tile = TileShape{rows, cols};
+  std::uint64_t published = 0, n = 0;
+  for (bool failed = true; failed; ++n) {
+    CAPTURE(n);
+    std::vector<bool> done(rows / part);
+    bool finished = false;
+    failed = fails_behind(n, [&] {
+      succeeds([&] {
+        auto writer = MatrixWriter::create(path, rows, cols, ValueType::f64, options);
+        for (std::uint32_t i = 0; i < done.size(); ++i) {
+          done[i] = succeeds([&] {
+            writer.put_region<double>({i * part, 0}, {&cells[i * part * cols], part, cols});
+          });
+        }
+        for (int tries = 0; !finished && tries < 2; ++tries) {
+          finished = succeeds([&] { writer.finish(); });
+        }
+      });
+    });
+    if (!finished) continue;
+    ++published;
+    const auto read = Matrix::open(path).read<double>({{0, rows}, {0, cols}});
+    for (std::size_t k = 0; k < cells.size(); ++k) {
+      REQUIRE(read[k] == (done[k / (part * cols)] ? cells[k] : 0));
+    }
+    std::filesystem::remove(path);
+  }
+  CHECK(published > 1);
+  CHECK(n > 20);
+}
+
 TEST_CASE("no memory: what could not be read can be read again") {
   const TempDir dir;
   const Work work;

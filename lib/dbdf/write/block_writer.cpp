@@ -150,14 +150,11 @@ std::uint64_t BlockWriter::rows_of_tile(std::uint64_t row) const noexcept {
 /// Writes a tile when these rows make it whole. REQUIRES cells of the object's type.
 template <class Cells>
 void BlockWriter::keep_part(BlockPos pos, const Cells& cells) {
-  put_parts(open_tiles_.add({pos.rx - pos.rx % tile_.rows, pos.cx}, rows_of_tile(pos.rx),
-                            dbdf::TilePart(pos, cells)));
-}
-
-void BlockWriter::put_parts(const std::vector<dbdf::TilePart>& parts) {
-  for (const dbdf::TilePart& part : parts) {
-    part.is_sparse() ? put(part.pos, part.csr()) : put(part.pos, part.dense());
-  }
+  dbdf::TilePart part(pos, cells);
+  put_parts([&] {
+    return open_tiles_.add({pos.rx - pos.rx % tile_.rows, pos.cx}, rows_of_tile(pos.rx),
+                           std::move(part));
+  });
 }
 
 void BlockWriter::put(BlockPos pos, const DenseCells& cells, Turn* turn, Parts parts) {

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -97,7 +98,8 @@ class BlockWriter {
   std::uint64_t rows_of_tile(std::uint64_t row) const noexcept;
   template <class Cells>
   void keep_part(BlockPos pos, const Cells& cells);
-  void put_parts(const std::vector<dbdf::TilePart>& parts);
+  /// Puts the parts that `take` takes out of `open_tiles_`. An error loses them, which were put.
+  void put_parts(const std::function<std::vector<dbdf::TilePart>()>& take);
   void fill_gaps();
   BlockIndex write_index();
   ValueType declared_type(BlockPos pos, TileShape shape) const;

@@ -1,4 +1,5 @@
-// The end of a file that is written: blocks that are copied as bytes, gaps, hints, the index.
+// The end of a file that is written: blocks that are copied as bytes, tiles of which there are
+// parts, gaps, hints, the index.
 
 #include <cstring>
 #include <string>
@@ -47,8 +48,19 @@ void BlockWriter::put_bytes(const Entry& entry, std::span<const std::byte> item)
   file_.put(plain, {}, made);
 }
 
+void BlockWriter::put_parts(const std::function<std::vector<dbdf::TilePart>()>& take) {
+  try {
+    for (const dbdf::TilePart& part : take()) {
+      part.is_sparse() ? put(part.pos, part.csr()) : put(part.pos, part.dense());
+    }
+  } catch (...) {
+    file_.give_up();
+    throw;
+  }
+}
+
 WriteSummary BlockWriter::finish() {
-  put_parts(open_tiles_.take_all());
+  put_parts([&] { return open_tiles_.take_all(); });
   fill_gaps();
   WriteSummary summary;
   summary.counts = write_index().counts();

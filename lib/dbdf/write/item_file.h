@@ -84,6 +84,8 @@ class ItemFile {
   std::uint64_t publish(bool sync);
   /// Throws io when an item could not be put, which may have left a hole.
   void require_whole() const;
+  /// For an item that is lost before it comes here.
+  void give_up() noexcept { failed_ = true; }
 
  private:
   /// Where an item is, with and without the padding before it, and the number of its entry.
