@@ -201,6 +201,11 @@ TEST_CASE("mtx: objects without rows, columns or entries") {
     mtx.check(std::string("%%MatrixMarket matrix array real general\n") + sizes + "\n");
     mtx.check(std::string("%%MatrixMarket matrix coordinate real general\n") + sizes + " 0\n");
   }
+  for (const char* sizes : {"0 1000000000000000000", "1000000000000000000 0"}) {
+    CHECK(mtx.open(std::string("%%MatrixMarket matrix array real general\n") + sizes + "\n")
+              .counts()
+              .stored == 0);
+  }
   mtx.check("%%MatrixMarket matrix array integer skew-symmetric\n1 1\n");
   const Matrix none = mtx.check("%%MatrixMarket matrix coordinate real symmetric\n3 3 0\n\n");
   CHECK(none.counts().empty == 1);

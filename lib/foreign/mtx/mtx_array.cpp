@@ -112,6 +112,7 @@ class ColumnTiles {
 
   /// Of a general matrix: as many columns as a tile has, or parts of one.
   void put_general() {
+    if (header_.rows == 0) return;  // of columns there may be 2^63
     for (std::uint64_t c = 0; c < header_.cols; c += tile_.cols) {
       const std::uint64_t cols = std::min<std::uint64_t>(tile_.cols, header_.cols - c);
       // Of a single column, a tile is put as soon as it is full.
@@ -185,11 +186,11 @@ TileShape tile_of(const Header& header) {
     return {kEdge, kEdge};
   }
   TileShape tile = default_tile(header.rows, header.cols);
-  const std::uint64_t high = std::max<std::uint64_t>(header.rows, 1);
-  const std::uint64_t most = std::max<std::uint64_t>(kMostCells / high, 1);
+  if (header.rows == 0) return tile;
+  const std::uint64_t most = std::max<std::uint64_t>(kMostCells / header.rows, 1);
   if (tile.cols <= most) return tile;
   tile.cols = static_cast<std::uint32_t>(most);
-  tile.rows = static_cast<std::uint32_t>(std::min(high, kTileEdge * kTileEdge / most));
+  tile.rows = static_cast<std::uint32_t>(std::min(header.rows, kTileEdge * kTileEdge / most));
   return tile;
 }
 
