@@ -135,6 +135,8 @@ TEST_CASE("futhark typed: the oddities, one by one") {
   CHECK(f32("0x1.8p3") == 12);
   CHECK(f32("0x1.8f32") == static_cast<float>(0x1.8f32p0));
   CHECK(f32("0x.") == 0);
+  CHECK(f32("0x11p9223372036854775807") == kInfF);
+  CHECK(f32("0x.01p-9223372036854775808") == 0);
   CHECK(f32("1e39") == kInfF);
   CHECK(bits_of(f32("-nan")) == 0xFFC00000);
   CHECK(bits_of(f32("f32.nan")) == 0x7FC00000);

@@ -58,7 +58,7 @@ F hexadecimal_value(std::string_view digits) {
   std::int64_t shift = 0;
   const bool far = power < plain.size() &&
                    std::from_chars(plain.data() + power + 1, end, shift).ec != std::errc();
-  const bool down = far ? plain[power + 1] == '-' : shift + place < 0;
+  const bool down = far ? plain[power + 1] == '-' : shift < -place;
   return down ? 0 : std::numeric_limits<F>::infinity();
 }
 
