@@ -281,6 +281,12 @@ TEST_CASE("idv: each wrong field of a block of texts is named") {
                    "\xed\xa0\x80"
                    "b")) == corrupt(269, "the text is not UTF-8"));
   CHECK(with(texts({1, 2}, "ab") + raw("x")) == corrupt(271, "1 byte follows the texts"));
+  Bytes long_one = texts({1, 2}, "ab");
+  long_one.resize(12);
+  CHECK(with(long_one + raw("\x80\x80\x80\x80\x08")) ==
+        corrupt(268,
+                "a string of texts of 2147483648 bytes is longer than the 2147483647 bytes that a "
+                "string can have"));
 }
 
 TEST_CASE("idv: a Boolean that is neither true, false nor missing is corrupt") {

@@ -17,13 +17,18 @@ std::uint64_t read_leb128(ByteReader& in, std::string_view what) {
   }
 }
 
-std::string read_string(ByteReader& in, std::string_view what) {
+std::uint64_t read_string_length(ByteReader& in, std::string_view what) {
   const std::uint64_t start = in.offset();
   const std::uint64_t length = read_leb128(in, what);
   if (length > kMaxInt) {
     in.fail(start, std::string(what) + " of " + std::to_string(length) +
                        " bytes is longer than the 2147483647 bytes that a string can have");
   }
+  return length;
+}
+
+std::string read_string(ByteReader& in, std::string_view what) {
+  const std::uint64_t length = read_string_length(in, what);
   const std::uint64_t text_start = in.offset();
   const auto bytes = in.take(length, what);
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());

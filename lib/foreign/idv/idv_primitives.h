@@ -22,8 +22,10 @@ inline constexpr std::uint64_t kMaxInt = 0x7fffffff;
 /// tenth is at most 1. Throws corrupt when it is longer or cut off; `what` names it.
 std::uint64_t read_leb128(ByteReader& in, std::string_view what);
 
-/// A string: its length in bytes as LEB128, at most 2^31 - 1, then UTF-8. Throws corrupt when it
-/// is too long, cut off, or not UTF-8.
+/// The length of a string in bytes as LEB128, at most 2^31 - 1. Throws corrupt.
+std::uint64_t read_string_length(ByteReader& in, std::string_view what);
+
+/// A string: its length, then UTF-8. Throws corrupt when it is too long, cut off, or not UTF-8.
 std::string read_string(ByteReader& in, std::string_view what);
 
 /// A signed number that may not be negative. Throws corrupt; `what` names it.

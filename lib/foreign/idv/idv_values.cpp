@@ -143,7 +143,7 @@ TextRun::TextRun(ByteReader& in, std::uint64_t n) {
     ends_.push_back(end);
   }
 
-  const std::uint64_t length = read_leb128(in, "the length of the texts");
+  const std::uint64_t length = read_string_length(in, "a string of texts");
   const std::uint64_t text_at = in.offset();
   const auto bytes = in.take(length, "texts");
   if (in.remaining() > 0) {
