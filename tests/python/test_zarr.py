@@ -306,6 +306,17 @@ def test_tables_of_anndata(cells_file):
     assert f["doublet"].dtype == bool
 
 
+@pytest.mark.parametrize("version", [2, 3])
+def test_strings_that_no_chunk_holds_are_the_fill_value(tmp_path, version):
+    table = zarr.create_group(tmp_path / "t.zarr", zarr_format=version)
+    table.attrs.update({"encoding-type": "dataframe", "column-order": ["some", "none"]})
+    for name, fill in (("some", "nil"), ("none", "")):
+        table.create_array(name, shape=(5,), chunks=(2,), dtype=str, fill_value=fill)[2] = "x"
+    f = dp.open(tmp_path / "t.zarr")
+    assert f["some"].tolist() == ["nil", "nil", "x", "nil", "nil"]
+    assert f["none"].tolist() == ["", "", "x", "", ""]
+
+
 def test_strings_beside_a_mask_are_columns(tmp_path):
     """As anndata writes the words of pandas 3."""
     table = zarr.create_group(tmp_path / "t.zarr")

@@ -326,7 +326,7 @@ void ArrayData::read_words(const std::function<void(std::string_view)>& take) co
       if (found[k]) {
         take_words(*found[k], wanted, keys[k], take);
       } else {
-        for (std::uint64_t i = 0; i < wanted; ++i) take({});
+        for (std::uint64_t i = 0; i < wanted; ++i) take(metadata_.fill_word);
       }
     }
   }

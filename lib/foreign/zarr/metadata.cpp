@@ -319,8 +319,10 @@ class Parser {
   }
 
   void take_fill(const Json* fill) {
-    if (fill == nullptr || out_.type.words) return;
-    if (!parse_fill(*fill, out_.type, out_.fill.data())) {
+    if (fill == nullptr) return;
+    if (out_.type.words) {
+      if (fill->is(Json::Kind::string)) out_.fill_word = fill->text;
+    } else if (!parse_fill(*fill, out_.type, out_.fill.data())) {
       fail(Errc::corrupt, "the fill value " + brief(*fill) + " is no " +
                               std::string(dapple::name(out_.type.read_as)));
     }

@@ -42,7 +42,8 @@ struct Shards {
 struct ArrayMetadata {
   Extents shape, chunk;  // as many extents; the chunk's are at least 1
   CellType type;
-  std::array<std::byte, 8> fill{};  // as `type.read_as`
+  std::array<std::byte, 8> fill{};  // as `type.read_as`; of strings
+  std::string fill_word;            //   this
   Chain chain;
   std::optional<Shards> shards;
   std::string prefix;  // of the keys of chunks: "c/", or ""
