@@ -340,6 +340,23 @@ TEST_CASE("dataset: a frame's words are those of all parts") {
   CHECK(report.findings[0].file() == (set / "dataset-4").string());
 }
 
+TEST_CASE("dataset: a part of more words brings the first missing ones") {
+  const TempDir folder;
+  const auto set = folder / "set";
+  std::string more;
+  for (int i = 0; i < 300; ++i) more += "w" + std::to_string(i) + "\n";
+  OpenOptions how;
+  how.format_options = {{"csv.type", "name=category"}};
+  for (const std::string& words : {std::string("a\nb\n"), more + "NA\n"}) {
+    write_text(folder / "part.csv", "name\n" + words);
+    dataset::append(set, open(folder / "part.csv", how), part_options());
+  }
+  const Frame got = Frame::open(set);
+  CHECK(got.column_info(0).meaning.missing == kMissingCode);
+  convert(AnyObject(got), {}, folder / "got.csv", part_options());
+  CHECK(read_text(folder / "got.csv") == "name\na\nb\n" + more + "NA\n");
+}
+
 TEST_CASE("dataset: equal words of a part stay apart when others join them") {
   const TempDir folder;
   const auto set = folder / "set";

@@ -54,7 +54,9 @@ void merge_meaning(Column& whole, const Column& part, const std::string& file) {
                     " in the data set; write the part with that");
   }
   if (!own.missing || all.missing == own.missing) return;
-  if (all.missing || !is_safe_mark(part) || whole.value_type != part.value_type) {
+  // Codes of more words are of a wider type, and their mark is the same.
+  const bool same_type = words || whole.value_type == part.value_type;
+  if (all.missing || !is_safe_mark(part) || !same_type) {
     fail_column(file, part,
                 "marks missing cells in another way than the data set; write the part "
                 "with that mark");
