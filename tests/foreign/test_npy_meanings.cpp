@@ -1,6 +1,7 @@
 // Structured arrays of NumPy with times, truth values and texts, both ways, and half-precision
 // floats.
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <limits>
@@ -140,6 +141,26 @@ TEST_CASE("npy: frames are written with their times, Booleans and texts") {
       CHECK(cell(after, row, col) == cell(before, row, col));
     }
   }
+}
+
+TEST_CASE("npy: records of long texts are written some at a time") {
+  const TempDir folder;
+  const std::string word(20000, 'x');  // 80 KB in each record
+  std::string text = "w,n\n";
+  for (int row = 0; row < 200; ++row) text += (row % 50 == 7 ? word : "y") + ",1\n";
+  test::write_text(folder / "a.csv", text);
+  ConvertOptions options = replacing();
+  std::uint64_t last = 0, longest = 0;
+  options.progress = [&](std::uint64_t done, std::uint64_t) {
+    longest = std::max(longest, done - last);
+    last = done;
+  };
+  convert(open(folder / "a.csv"), {}, folder / "a.npy", options);
+  CHECK(last == 200);
+  CHECK(longest < 60);
+  options.progress = {};
+  convert(open(folder / "a.npy"), {}, folder / "b.csv", options);
+  CHECK(test::read_text(folder / "b.csv") == text);
 }
 
 TEST_CASE("npy: missing texts and Booleans are refused, or written as the stored numbers") {

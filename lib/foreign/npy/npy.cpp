@@ -271,20 +271,19 @@ bool is_stored_alike(const Column& column) {
 void write_records(const Source& source, std::span<const std::uint64_t> widths, ByteSink& sink) {
   const Schema& schema = source.schema();
   const std::size_t row_bytes = source.packed_row();
+  std::size_t record_bytes = 0;
+  for (std::uint64_t col = 0; col < schema.cols; ++col) {
+    record_bytes += widths[col] > 0 ? widths[col] * 4 : size_of(schema.type_of(col));
+  }
+  // A word of many characters makes every record as long.
+  constexpr std::size_t kBytes = 4 << 20;
+  const std::uint64_t at_once = std::max<std::uint64_t>(1, kBytes / record_bytes);
   std::vector<std::byte> cells, records;
-  source.for_each_piece([&](const Region& piece) {
-    if (piece.cols.size() < schema.cols) {
-      throw Error(Errc::unsupported, "a record of " + std::to_string(row_bytes) +
-                                         " bytes is too large to be written with texts");
-    }
+  const auto write = [&](const Region& piece) {
     const std::uint64_t rows = piece.rows.size();
     cells.resize(rows * row_bytes);
     source.read_packed(piece, cells.data(), source.threads());
     std::size_t at = 0, record = 0;
-    std::size_t record_bytes = 0;
-    for (std::uint64_t col = 0; col < schema.cols; ++col) {
-      record_bytes += widths[col] > 0 ? widths[col] * 4 : size_of(schema.type_of(col));
-    }
     records.resize(rows * record_bytes);
     for (std::uint64_t col = 0; col < schema.cols; ++col) {
       const Column& column = schema.columns[col];
@@ -307,7 +306,8 @@ void write_records(const Source& source, std::span<const std::uint64_t> widths, 
       record += widths[col] > 0 ? widths[col] * 4 : size;
     }
     sink.write(records);
-  });
+  };
+  source.for_each_piece(write, at_once * row_bytes);
 }
 
 }  // namespace
