@@ -25,9 +25,9 @@ class ColumnMatch {
 
   /// Stored values outside do not match.
   const Interval& interval() const noexcept { return *interval_; }
-  /// False when all inside match.
   /// Whether it finds missing cells.
   bool finds_missing() const noexcept { return wanted_.has_value(); }
+  /// False when all inside match.
   bool doubtful() const noexcept {
     return wanted_ || excluded_ || !codes_.empty() || !members_.empty();
   }
