@@ -155,7 +155,7 @@ def test_labels_that_are_integers_are_kept(there, tmp_path):
 
 
 def test_labels_and_names_of_an_index_that_become_str_are_told(there):
-    for labels in ([0, "0"], [1.5, "a"], [True, "a"], [("a", 1), ("a", 2)], [2**70, 1]):
+    for labels in ([0, "0"], [1.5, "a"], [True, "a"], [("a", 1), ("a", 2)], [2**70, 1], [None, "a"]):
         t = pd.DataFrame([[1, 2]], columns=pd.Index(labels, dtype=object, tupleize_cols=False))
         with pytest.warns(UserWarning, match="labels of columns become str"):
             assert there(t).labels == tuple(map(str, labels))

@@ -56,9 +56,9 @@ def of_labels(columns: Any) -> dict[str, Any]:
     kept = len(others) < len(labels)
     if kept and any(isinstance(_read(str(one)), int) for one in others):
         kept, others = False, list(labels)
-    lost = next((one for one in others if not isinstance(one, str)), None)
-    if lost is not None:
-        tell(f"labels of columns become str, such as {lost!r}")
+    lost = [one for one in others if not isinstance(one, str)]  # None is one, too
+    if lost:
+        tell(f"labels of columns become str, such as {lost[0]!r}")
     made: dict[str, Any] = {INTEGERS: True} if kept else {}
     name = getattr(columns, "name", None)
     return made if name is None else {**made, LABELS: _name(name, "the labels of columns")}
