@@ -227,6 +227,27 @@ def test_large_reads_of_xarray_give_the_pages_of_the_file_back(make):
     assert resident and sum(map(int, resident)) < 2000  # kB of 16,000
 
 
+def test_spark_reads_frames_without_rows_and_labels_that_repeat(tmp_path):
+    pytest.importorskip("pyspark.sql.datasource")  # whose tasks alone need Java
+    pa = pytest.importorskip("pyarrow")
+    from pydapple.spark import Dapple
+
+    def read(table):
+        dp.write(tmp_path / "f.dbdf", table, overwrite=True)
+        source = Dapple({"path": str(tmp_path / "f.dbdf")})
+        reader = source.reader(source.schema())
+        assert reader.partitions()  # without any, Spark asks for rows of None
+        return [row for part in reader.partitions() for b in reader.read(part) for row in b.to_pylist()]
+
+    assert read(pa.table({"a": pa.array([], "i4")})) == []
+    twice = pa.table([pa.array([1, None]), pa.array(["x", "y"])], ["a", "a"])
+    assert read(twice) == [{"a": 1, "a.1": "x"}, {"a": None, "a.1": "y"}]
+    with pytest.raises(dp.TypeMismatchError, match="does not fit Spark: .*lose data"):
+        read(pa.table({"t": pa.array([1], pa.timestamp("ns"))}))
+    with pytest.raises(ValueError, match="no path"):
+        Dapple({}).schema()
+
+
 def test_xarray_keeps_columns_whose_labels_repeat(tmp_path):
     pd, xr = pytest.importorskip("pandas"), pytest.importorskip("xarray")
     table = pd.DataFrame([[1, 2.5, "x"], [3, 4.5, "y"]], columns=["a", "a", "b"])

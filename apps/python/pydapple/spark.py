@@ -13,7 +13,7 @@ from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 
 from . import dataset
 from .dask_frames import row_ranges
-from .errors import InvalidArgumentError
+from .errors import InvalidArgumentError, TypeMismatchError
 from .files import open
 from .frame import Frame
 
@@ -30,15 +30,20 @@ class Dapple(spark.DataSource):  # type: ignore[misc]
         """``spark.read.format("dapple")``."""
         return "dapple"
 
+    def _path(self) -> str:
+        if "path" not in self.options:
+            raise InvalidArgumentError("there is no path: load(PATH) and save(DIR) give one")
+        return str(self.options["path"])
+
     def _frame(self) -> Frame:
-        made = open(self.options["path"])
+        made = open(self._path())
         if isinstance(made, Frame):
             return made
-        raise InvalidArgumentError(f"{self.options['path']}: Spark reads frames, not matrices")
+        raise InvalidArgumentError(f"{self._path()}: Spark reads frames, not matrices")
 
     def schema(self) -> Any:
         """Spark's types of the columns."""
-        types = {f.name: f.type for f in self._frame().to_arrow(slice(0, 0)).schema}
+        types = {f.name: f.type for f in _table(self._frame(), slice(0, 0)).schema}
         for name, kind in types.items():
             types[name] = pa.string() if pa.types.is_dictionary(kind) else _WIDER.get(kind, kind)
         return from_arrow_schema(pa.schema(types))
@@ -51,7 +56,13 @@ class Dapple(spark.DataSource):  # type: ignore[misc]
         """Parts by each task, committed by the driver."""
         if overwrite:
             raise InvalidArgumentError('data sets are never overwritten: use mode("append")')
-        return _Writer(os.path.abspath(self.options["path"]))
+        return _Writer(os.path.abspath(self._path()))
+
+
+def _table(frame: Frame, rows: slice) -> pa.Table:
+    """Rows under the names in `columns`: Spark knows no two columns by one label."""
+    with frame._stream(rows, None, frame.columns).raising() as stream:
+        return pa.table(stream)
 
 
 @dataclass
@@ -60,11 +71,16 @@ class _Reader(spark.DataSourceReader):  # type: ignore[misc]
     schema: Any
 
     def partitions(self) -> list[Any]:
-        return [spark.InputPartition(rows) for rows in row_ranges(self.frame)]
+        # Without any, Spark asks for rows of none.
+        return [spark.InputPartition(rows) for rows in row_ranges(self.frame) or [(0, 0)]]
 
     def read(self, partition: Any) -> Iterator[pa.RecordBatch]:
-        table = self.frame.to_arrow(slice(*partition.value))
-        yield from table.cast(to_arrow_schema(self.schema, timezone="UTC")).to_batches()
+        table = _table(self.frame, slice(*partition.value))
+        try:
+            made = table.cast(to_arrow_schema(self.schema, timezone="UTC"))
+        except pa.ArrowInvalid as error:  # Spark has microseconds
+            raise TypeMismatchError(f"{self.frame.path} does not fit Spark: {error}") from error
+        yield from made.to_batches()
 
 
 @dataclass
