@@ -248,6 +248,25 @@ def test_spark_reads_frames_without_rows_and_labels_that_repeat(tmp_path):
         Dapple({}).schema()
 
 
+def test_ray_reads_labels_that_repeat_and_writes_a_column_called_data(tmp_path):
+    pytest.importorskip("ray.data")
+    pa = pytest.importorskip("pyarrow")
+    from pydapple.ray_data import DappleDatasink, DappleDatasource
+
+    dp.write(tmp_path / "f.dbdf", pa.table([pa.array([1]), pa.array(["x"])], ["a", "a"]))
+    (task,) = DappleDatasource(tmp_path / "f.dbdf").get_read_tasks(1)
+    assert [block.to_pylist() for block in task()] == [[{"a": 1, "a.1": "x"}]]
+
+    class Task:
+        task_idx = 0
+
+    table = pa.table({"data": [1.5, None]})
+    sink = DappleDatasink(tmp_path / "set")
+    _, parts = sink.write([table], Task())
+    dp.dataset.commit(tmp_path / "set", parts)
+    assert dp.open(tmp_path / "set").to_arrow().equals(table)
+
+
 def test_xarray_keeps_columns_whose_labels_repeat(tmp_path):
     pd, xr = pytest.importorskip("pandas"), pytest.importorskip("xarray")
     table = pd.DataFrame([[1, 2.5, "x"], [3, 4.5, "y"]], columns=["a", "a", "b"])

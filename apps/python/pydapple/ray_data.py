@@ -24,7 +24,7 @@ def _block(source: Any, begin: int, end: int) -> list[Any]:
     rows = slice(begin, end)
     if isinstance(source, Matrix):
         return [BlockAccessor.batch_to_block({_CELLS: source[rows]})]
-    return [source.to_arrow(rows)]
+    return [source._named_arrow(rows)]
 
 
 class DappleDatasource(Datasource):  # type: ignore[misc]
@@ -53,7 +53,8 @@ class DappleDatasource(Datasource):  # type: ignore[misc]
 class DappleDatasink(Datasink[Any]):  # type: ignore[misc]
     """Each task writes parts of its own; all are committed at once, below the rows that are there.
 
-    A matrix is written of blocks whose only column is "data". Options are those of `write_part`.
+    A matrix is written of blocks whose only column is "data" and holds arrays. Options are those of
+    `write_part`.
     """
 
     def __init__(self, folder: Path, **options: Any) -> None:
@@ -65,8 +66,8 @@ class DappleDatasink(Datasink[Any]):  # type: ignore[misc]
         parts = []
         for rows in map(BlockAccessor.for_block, blocks):
             if rows.num_rows() > 0:
-                matrix = rows.column_names() == [_CELLS]
-                data = rows.to_numpy(_CELLS) if matrix else rows.to_arrow()
+                only = rows.to_numpy(_CELLS) if rows.column_names() == [_CELLS] else None
+                data = rows.to_arrow() if only is None or only.ndim == 1 else only
                 parts.append(dataset.write_part(self._folder, data, **self._options))
         return ctx.task_idx, parts
 

@@ -43,7 +43,7 @@ class Dapple(spark.DataSource):  # type: ignore[misc]
 
     def schema(self) -> Any:
         """Spark's types of the columns."""
-        types = {f.name: f.type for f in _table(self._frame(), slice(0, 0)).schema}
+        types = {f.name: f.type for f in self._frame()._named_arrow(slice(0, 0)).schema}
         for name, kind in types.items():
             types[name] = pa.string() if pa.types.is_dictionary(kind) else _WIDER.get(kind, kind)
         return from_arrow_schema(pa.schema(types))
@@ -59,12 +59,6 @@ class Dapple(spark.DataSource):  # type: ignore[misc]
         return _Writer(os.path.abspath(self._path()))
 
 
-def _table(frame: Frame, rows: slice) -> pa.Table:
-    """Rows under the names in `columns`: Spark knows no two columns by one label."""
-    with frame._stream(rows, None, frame.columns).raising() as stream:
-        return pa.table(stream)
-
-
 @dataclass
 class _Reader(spark.DataSourceReader):  # type: ignore[misc]
     frame: Frame  # its pickle has the path of the state
@@ -75,7 +69,7 @@ class _Reader(spark.DataSourceReader):  # type: ignore[misc]
         return [spark.InputPartition(rows) for rows in row_ranges(self.frame) or [(0, 0)]]
 
     def read(self, partition: Any) -> Iterator[pa.RecordBatch]:
-        table = _table(self.frame, slice(*partition.value))
+        table = self.frame._named_arrow(slice(*partition.value))
         try:
             made = table.cast(to_arrow_schema(self.schema, timezone="UTC"))
         except pa.ArrowInvalid as error:  # Spark has microseconds
