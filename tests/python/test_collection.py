@@ -129,6 +129,27 @@ def test_members_that_do_not_fit_are_found_when_it_is_opened(pbmc):
         dp.open(pbmc.path)
 
 
+def test_names_of_members_stay_where_they_are_put_together_or_sent(pbmc, tmp_path):
+    new = {**members(), "obs": OBS.rename(index="d{}".format)}
+    c, other = pbmc["X"], dp.write_collection(tmp_path / "new.dds", new)["X"]
+    both, genes = [*CELLS, *new["obs"].index], list(VAR.index)
+    dp.concat([c, other], tmp_path / "both.dbdf")
+    dp.convert(c, tmp_path / "grown.dbdf")
+    dp.append(tmp_path / "grown.dbdf", other)
+    for name in ("both", "grown"):
+        with dp.open(tmp_path / f"{name}.dbdf") as m:
+            assert m.row_names == both and m.col_names == genes
+            assert (m[:] == np.tile(X.toarray(), (2, 1))).all()
+    dp.write(tmp_path / "plain.dbdf", X)
+    dp.concat([tmp_path / "plain.dbdf", c], tmp_path / "wide.dbdf", axis=1)
+    with dp.open(tmp_path / "wide.dbdf") as m:
+        assert m.row_names == CELLS and m.col_names == ["", "", "", *genes]
+    with pytest.raises(ValueError, match="the rows of these objects have different names"):
+        dp.concat([c, other], tmp_path / "x.dbdf", axis=1)
+    sent = pickle.loads(pickle.dumps(c))
+    assert sent.row_names == CELLS and sent["c3", "g2"] == 5
+
+
 @pytest.mark.parametrize("name", ["", "../x", "/x", "a//b", "a/../b", ".x", "a/", "a\\b", "C:x", 3])
 def test_names_that_lead_elsewhere_are_refused(pbmc, name):
     for use in (lambda: pbmc[name], lambda: pbmc.__setitem__(name, X), lambda: pbmc.__delitem__(name)):

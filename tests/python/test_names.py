@@ -1,6 +1,7 @@
 """Names of rows and columns; lists of Python and the index of pandas are the oracle."""
 
 import gzip
+import pickle
 
 import numpy as np
 import pandas as pd
@@ -170,7 +171,7 @@ def test_a_folder_of_10x(tmp_path, packed):
             (folder / name).write_text(text)
     m = dp.open(folder)
     assert m.row_names == ["CD3E", "ENSG2", "MS4A1", "ENSG4"] and m.col_names == ["AAAC-1", "AAAG-1"]
-    assert m["MS4A1", "AAAC-1"] == 3
+    assert m["MS4A1", "AAAC-1"] == pickle.loads(pickle.dumps(m))["MS4A1", "AAAC-1"] == 3
     dp.convert(folder, tmp_path / "m.dbdf")
     dp.convert(m, tmp_path / "part.dbdf", rows=(1, 3))
     kept, part = dp.open(tmp_path / "m.dbdf"), dp.open(tmp_path / "part.dbdf")

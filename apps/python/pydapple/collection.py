@@ -366,6 +366,9 @@ class _NamesOfAxes(Mapping[str, Names]):
         self._collection, self._axes = collection, axes
         self._known: dict[str, Names | None] = {}
 
+    def __reduce__(self) -> Any:
+        return _NamesOfAxes, (self._collection, self._axes)
+
     def __getitem__(self, what: str) -> Names:
         if what not in self._known:
             axis = self._axes[0 if what == "row" else 1]

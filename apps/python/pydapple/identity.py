@@ -142,6 +142,11 @@ class Opened:
         _core.Object.require_intact(self)  # type: ignore[arg-type]
 
     def __reduce__(self) -> tuple[Any, ...]:
+        made = self._how_to_reopen()
+        names = self._given_names  # type: ignore[attr-defined]
+        return (reopen_named, (made, names)) if names else made
+
+    def _how_to_reopen(self) -> tuple[Any, ...]:
         path, stamp = self._whole_path, self._state()
         if self._through is not None:
             return reopen_far, (path, self._options, stamp, self._through)
@@ -179,6 +184,14 @@ def reopen(
         raise _stale(path)
     if isinstance(opened, _core.Matrix):
         opened._give_back()
+    return opened
+
+
+def reopen_named(how: tuple[Any, ...], names: Any) -> Any:
+    """The same with names of rows and columns that its own file does not have."""
+    function, arguments = how
+    opened = function(*arguments)
+    opened._given_names = names
     return opened
 
 

@@ -16,6 +16,7 @@ from .files import holds_states
 from .frame import Frame
 from .identity import file_name
 from .matrix import Matrix
+from .names import Names
 from .reports import Path, Progress, WriteSummary, reporting
 from .write import write
 
@@ -59,7 +60,29 @@ def concat(
         handle = _core.concat(parts, axis, allow_loss)
         whole = Matrix(handle) if isinstance(handle, _core.Matrix) else Frame(handle)
         with whole:
+            whole._given_names = _joined_names(parts, axis)
             return convert(whole, dst, allow_loss=allow_loss and "dtype" in options, **options)
+
+
+def _joined_names(parts: Sequence[Matrix | Frame], axis: int) -> dict[str, Names]:
+    """The names of the whole, where the library does not know those of a part."""
+    if not any(part._given_names for part in parts):
+        return {}
+    made = {}
+    for other, what in enumerate(("row", "column")):
+        known = [part._kept_names(what) for part in parts]
+        named = [names for names in known if names is not None]
+        if not named:
+            continue
+        if other == axis:
+            extents = (part.shape[axis] for part in parts)
+            lists = (names or [""] * size for names, size in zip(known, extents, strict=True))
+            made[what] = Names(_core.Names([name for one in lists for name in one]), what)
+        elif all(names == named[0] for names in named):
+            made[what] = named[0]
+        else:
+            raise InvalidArgumentError(f"the {what}s of these objects have different names")
+    return made
 
 
 @told
@@ -97,12 +120,15 @@ def append(
         )
     with ExitStack() as files:
         file, given = "", not isinstance(rows, (str, bytes, os.PathLike, Matrix, Frame))
-        if given:
+        opened = None if given else files.enter_context(opened_as(rows, open_with))
+        if opened is None or opened._given_names:  # which are in no file of its own
             folder = files.enter_context(temporary.folder())
-            file = os.path.join(folder, "rows.dbdf")
-            write(file, rows, sync=False, threads=threads)
-            rows = file
-        opened = files.enter_context(opened_as(rows, open_with))
+            file, given = os.path.join(folder, "rows.dbdf"), True
+            if opened is None:
+                write(file, rows, sync=False, threads=threads)
+            else:
+                convert(opened, file, absent=absent, sync=False, threads=threads)
+            opened = files.enter_context(opened_as(file, None))
         report = files.enter_context(reporting(progress, "append"))
         options = _core.WriteOptions(sync=sync, overwrite=True)
         try:
