@@ -325,3 +325,43 @@ def test_what_is_no_folder_and_what_is_no_part(tmp_path):
         dataset.commit(tmp_path / "set", ["part-1"])
     part = dataset.write_part(tmp_path / "set", np.eye(3))
     assert dataset.commit(tmp_path / "set", part).shape == (3, 3)
+
+
+def test_spark_reads_frames_without_rows_and_labels_that_repeat(tmp_path):
+    pytest.importorskip("pyspark.sql.datasource")  # whose tasks alone need Java
+    pa = pytest.importorskip("pyarrow")
+    from pydapple.spark import Dapple
+
+    def read(table):
+        dp.write(tmp_path / "f.dbdf", table, overwrite=True)
+        source = Dapple({"path": str(tmp_path / "f.dbdf")})
+        reader = source.reader(source.schema())
+        assert reader.partitions()  # without any, Spark asks for rows of None
+        return [row for part in reader.partitions() for b in reader.read(part) for row in b.to_pylist()]
+
+    assert read(pa.table({"a": pa.array([], "i4")})) == []
+    twice = pa.table([pa.array([1, None]), pa.array(["x", "y"])], ["a", "a"])
+    assert read(twice) == [{"a": 1, "a.1": "x"}, {"a": None, "a.1": "y"}]
+    with pytest.raises(dp.TypeMismatchError, match="does not fit Spark: .*lose data"):
+        read(pa.table({"t": pa.array([1], pa.timestamp("ns"))}))
+    with pytest.raises(ValueError, match="no path"):
+        Dapple({}).schema()
+
+
+def test_ray_reads_labels_that_repeat_and_writes_a_column_called_data(tmp_path):
+    pytest.importorskip("ray.data")
+    pa = pytest.importorskip("pyarrow")
+    from pydapple.ray_data import DappleDatasink, DappleDatasource
+
+    dp.write(tmp_path / "f.dbdf", pa.table([pa.array([1]), pa.array(["x"])], ["a", "a"]))
+    (task,) = DappleDatasource(tmp_path / "f.dbdf").get_read_tasks(1)
+    assert [block.to_pylist() for block in task()] == [[{"a": 1, "a.1": "x"}]]
+
+    class Task:
+        task_idx = 0
+
+    table = pa.table({"data": [1.5, None]})
+    sink = DappleDatasink(tmp_path / "set")
+    _, parts = sink.write([table], Task())
+    dp.dataset.commit(tmp_path / "set", parts)
+    assert dp.open(tmp_path / "set").to_arrow().equals(table)

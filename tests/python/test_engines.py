@@ -227,46 +227,6 @@ def test_large_reads_of_xarray_give_the_pages_of_the_file_back(make):
     assert resident and sum(map(int, resident)) < 2000  # kB of 16,000
 
 
-def test_spark_reads_frames_without_rows_and_labels_that_repeat(tmp_path):
-    pytest.importorskip("pyspark.sql.datasource")  # whose tasks alone need Java
-    pa = pytest.importorskip("pyarrow")
-    from pydapple.spark import Dapple
-
-    def read(table):
-        dp.write(tmp_path / "f.dbdf", table, overwrite=True)
-        source = Dapple({"path": str(tmp_path / "f.dbdf")})
-        reader = source.reader(source.schema())
-        assert reader.partitions()  # without any, Spark asks for rows of None
-        return [row for part in reader.partitions() for b in reader.read(part) for row in b.to_pylist()]
-
-    assert read(pa.table({"a": pa.array([], "i4")})) == []
-    twice = pa.table([pa.array([1, None]), pa.array(["x", "y"])], ["a", "a"])
-    assert read(twice) == [{"a": 1, "a.1": "x"}, {"a": None, "a.1": "y"}]
-    with pytest.raises(dp.TypeMismatchError, match="does not fit Spark: .*lose data"):
-        read(pa.table({"t": pa.array([1], pa.timestamp("ns"))}))
-    with pytest.raises(ValueError, match="no path"):
-        Dapple({}).schema()
-
-
-def test_ray_reads_labels_that_repeat_and_writes_a_column_called_data(tmp_path):
-    pytest.importorskip("ray.data")
-    pa = pytest.importorskip("pyarrow")
-    from pydapple.ray_data import DappleDatasink, DappleDatasource
-
-    dp.write(tmp_path / "f.dbdf", pa.table([pa.array([1]), pa.array(["x"])], ["a", "a"]))
-    (task,) = DappleDatasource(tmp_path / "f.dbdf").get_read_tasks(1)
-    assert [block.to_pylist() for block in task()] == [[{"a": 1, "a.1": "x"}]]
-
-    class Task:
-        task_idx = 0
-
-    table = pa.table({"data": [1.5, None]})
-    sink = DappleDatasink(tmp_path / "set")
-    _, parts = sink.write([table], Task())
-    dp.dataset.commit(tmp_path / "set", parts)
-    assert dp.open(tmp_path / "set").to_arrow().equals(table)
-
-
 def test_xarray_keeps_columns_whose_labels_repeat(tmp_path):
     pd, xr = pytest.importorskip("pandas"), pytest.importorskip("xarray")
     table = pd.DataFrame([[1, 2.5, "x"], [3, 4.5, "y"]], columns=["a", "a", "b"])
@@ -275,6 +235,14 @@ def test_xarray_keeps_columns_whose_labels_repeat(tmp_path):
         assert list(ds) == list(dp.open(tmp_path / "f.dbdf").read()) == ["a", "a.1", "b"]
         assert ds["a"].values.tolist() == [1, 3] and ds["a.1"][::-1].values.tolist() == [4.5, 2.5]
         assert ds["a.1"][1] == 4.5 and ds["b"][[1, 0]].values.tolist() == ["y", "x"]
+
+
+def test_xarray_reads_names_of_rows_and_single_words(tmp_path):
+    pd, xr = pytest.importorskip("pandas"), pytest.importorskip("xarray")
+    dp.write(tmp_path / "f.dbdf", pd.DataFrame({"w": ["a", None], "n": [1, 2]}, index=["p", "q"]))
+    with xr.open_dataset(tmp_path / "f.dbdf", engine="pydapple") as ds:
+        assert ds["w"][0].item() == "a" and ds["w"][-1].item() is None
+        assert ds["n"].sel(row="q").item() == 2
 
 
 def test_xarray_never_rounds_and_is_told_what_dtypes_do_not_tell(tmp_path):

@@ -83,9 +83,10 @@ class ColumnArray(BackendArray):  # type: ignore[misc]
         )
 
     def _read(self, key: tuple[Any, ...]) -> Any:
-        cells = _given_back(self.frame, self.frame._part(self.where, key[0]))
-        if not self.masked:
-            return cells
+        cells = self.frame._part(self.where, key[0])
+        if not self.masked:  # a single word is a str
+            return _given_back(self.frame, np.asarray(cells, self.dtype))
+        cells = _given_back(self.frame, cells)
         given = np.ma.asarray(cells)
         if given.dtype.kind != "f" and given.dtype.itemsize == 8:  # np.ma.masked is a float
             self._require_exact(given.filled(0))
@@ -119,7 +120,8 @@ class DappleBackend(BackendEntrypoint):  # type: ignore[misc]
 
     A matrix becomes the variable ``data`` of the dimensions ``row`` and ``col``, or those that its
     attribute ``dimension_names`` lists, with the names of rows and columns as coordinates. A frame
-    becomes one variable a column, all of the dimension ``row``, by its name in `Frame.columns`.
+    becomes one variable a column, all of the dimension ``row``, by its name in `Frame.columns`, and
+    names of rows its coordinate, where no column is called ``row``.
     ``chunks={}`` are the tiles of a matrix that has few, otherwise those of `Matrix.to_dask`,
     whole tiles of about 64 MiB; and those of `Frame.to_dask`. Attributes are those of the
     variable, or of the Dataset, with those of columns at their variables. Times are in UTC where
@@ -162,6 +164,8 @@ class DappleBackend(BackendEntrypoint):  # type: ignore[misc]
                 )
                 for name, where in opened._named()
             }
+            if opened.row_names is not None and "row" not in variables:
+                variables["row"] = xr.Variable("row", np.asarray(opened.row_names))
         dropped = {drop_variables} if isinstance(drop_variables, str) else set(drop_variables or ())
         noted = {} if isinstance(opened, Matrix) else opened.attrs
         made = xr.Dataset(
