@@ -2,6 +2,7 @@
 #include "dapple/convert.h"
 
 #include <algorithm>
+#include <limits>
 #include <set>
 
 #include "dapple/open.h"
@@ -179,6 +180,22 @@ TEST_CASE("convert: missing integers are missing as floats that have no number f
       }
     }
   }
+}
+
+TEST_CASE("convert: an integer that is rounded to the mark of missing ones is not missing") {
+  const TempDir dir;
+  constexpr auto least = std::numeric_limits<std::int32_t>::min();
+  const std::vector<std::int32_t> cells{least + 1, least, 0};
+  auto writer = FrameWriter::create(
+      dir / "in.dbdf", 3, {{"a", ValueType::i32, {.missing = usual_mark(ValueType::i32)}}});
+  writer.put<std::int32_t>({0, 0}, {cells.data(), 3, 1});
+  writer.finish();
+  ConvertOptions options;
+  options.value_type = ValueType::f32;
+  options.allow_loss = true;
+  convert(open(dir / "in.dbdf"), {}, dir / "out.dbdf", options);
+  convert(open(dir / "out.dbdf"), {}, dir / "out.csv", {});
+  CHECK(test::read_text(dir / "out.csv") == "a\n-2147483648\nNA\n0\n");
 }
 
 TEST_CASE("convert: objects without rows or columns stay what they are") {

@@ -104,16 +104,12 @@ ReadNames Source::col_names() const {
 }
 
 /// The mark of missing cells that the column's own becomes; nothing where it is only converted, as
-/// any number. The payload of a NaN is another one in each float type, and the largest integers are
-/// no floats.
+/// any number. The payload of a NaN is another one in each float type, and large integers that are
+/// rounded may meet the mark, or the mark be none of the floats.
 std::optional<std::uint64_t> Source::float_mark(const Column& column) const noexcept {
   const ValueType type = *options_.value_type;
-  const std::optional<std::uint64_t> missing = column.meaning.missing;
-  if (!missing || !is_float(type) || column.value_type == type) return std::nullopt;
-  std::uint64_t same = 0;
-  if (!is_float(column.value_type) && convert_cell(column.value_type, *missing, type, same)) {
-    return std::nullopt;
-  }
+  if (!column.meaning.missing || !is_float(type) || column.value_type == type) return std::nullopt;
+  if (!is_float(column.value_type) && holds_all(type, column.value_type)) return std::nullopt;
   return usual_mark(type);
 }
 
