@@ -274,3 +274,21 @@ def test_what_no_column_holds_is_refused_by_name(tmp_path):
             dp.write(tmp_path / "t.dbdf", table)
         assert isinstance(raised.value, dp.Error)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_each_word_becomes_a_string_of_pandas_once(there, monkeypatch):
+    words = ["x", None, "", "Zoë"] * 50
+    f, of_pandas, made = there({"w": words}), pd.array, []
+    monkeypatch.setattr(pd, "array", lambda values, **k: made.append(len(values)) or of_pandas(values, **k))
+    got = f.to_pandas()["w"]
+    assert made == [3] and got.astype(object).where(got.notna(), None).tolist() == words
+    assert f.to_pandas(slice(0, 2))["w"].isna().tolist() == [False, True] and made[-1] == 2
+
+
+def test_names_are_taken_from_an_index_at_once(tmp_path):
+    class Index(pd.Series):
+        def __iter__(self):
+            raise AssertionError
+
+    dp.write(tmp_path / "n.dbdf", np.eye(2), row_names=Index(["a", "b"]))
+    assert dp.open(tmp_path / "n.dbdf").row_names == ["a", "b"]

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import pydapple as dp
+from pydapple import times
 
 pd = pytest.importorskip("pandas")
 
@@ -176,3 +177,24 @@ def test_seconds_that_other_libraries_would_wrap_are_refused(there, tmp_path):
     with pytest.raises(dp.Error, match=r"pyarrow cannot write this frame.*overflow"):
         dp.convert(f, tmp_path / "t.parquet")
     assert not list(tmp_path.glob("*.parquet"))
+
+
+def test_objects_of_one_type_are_not_converted_one_by_one(monkeypatch):
+    def never(value):
+        raise AssertionError(value)
+
+    ends = {
+        "M8[D]": [dt.date(1, 1, 1), dt.date(9999, 12, 31)],
+        "M8[us]": [dt.datetime(1, 1, 1, 0, 0, 0, 1), dt.datetime(9999, 12, 31, 23, 59, 59, 999999)],
+        "m8[us]": [dt.timedelta(microseconds=-1), dt.timedelta(days=99999999, microseconds=3)],
+    }
+    one_by_one = {
+        unit: times.of_objects([*some, np.zeros(1, unit)[0]], unit[0])[:-1] for unit, some in ends.items()
+    }
+    with monkeypatch.context() as patched:
+        patched.setattr(times, "of_object", never)
+        for unit, some in ends.items():
+            made = times.of_objects(some, unit[0])
+            assert made.dtype == unit and (made == one_by_one[unit]).all()
+    with pytest.raises(dp.TypeMismatchError, match="too long to be counted in us"):
+        times.of_objects([dt.timedelta.min], "m")

@@ -158,7 +158,8 @@ class Meaning(NamedTuple):
             codes = stored.astype(np.int64) - 1
             return pd.Categorical.from_codes(codes, self.words.tolist(), ordered=self.ordered)
         if self.words is not None:
-            return _pandas_text(pd, self.words.look_up(stored))
+            self._require_meant(stored, None)
+            return _pandas_text(pd, self.words, stored)
         if self.is_time:
             ticks = self.to_numpy(stored)
             if self.unit == "D":  # which pandas does not have
@@ -178,13 +179,16 @@ class Meaning(NamedTuple):
         return pd.arrays.IntegerArray(stored, missing)
 
 
-def _pandas_text(pd: Any, texts: NDArray[Any]) -> Any:
+def _pandas_text(pd: Any, words: _core.Words, codes: NDArray[Any]) -> Any:
     """The str dtype that pandas infers for text; before pandas 3 its "string"."""
     dtype = "str" if int(pd.__version__.split(".")[0]) >= 3 else "string"
     try:
-        return pd.array(texts, dtype=dtype)
+        if len(words) < len(codes):  # each is made pandas' own once
+            places = codes.astype(np.int64) - 1
+            return pd.array(words.tolist(), dtype=dtype).take(places, allow_fill=True)
+        return pd.array(words.look_up(codes), dtype=dtype)
     except UnicodeEncodeError:  # pandas' own strings have no place for what is not UTF-8
-        return pd.Series(texts, dtype=object)
+        return pd.Series(words.look_up(codes), dtype=object)
 
 
 def mark_missing(cells: NDArray[Any], missing: NDArray[np.bool_]) -> tuple[NDArray[Any], int]:

@@ -217,8 +217,9 @@ def _from_list(values: Any) -> NDArray[Any]:
     array = np.asarray(values)
     if array.ndim != 1:
         return array
-    truths = array.dtype.kind in "iuf" and any(isinstance(v, (bool, np.bool_)) for v in values)
-    mixed = array.dtype.kind == "f" and any(isinstance(v, (int, np.integer)) for v in values)
+    kinds = set(map(type, values))
+    truths = array.dtype.kind in "iuf" and any(issubclass(k, (bool, np.bool_)) for k in kinds)
+    mixed = array.dtype.kind == "f" and any(issubclass(k, (int, np.integer)) for k in kinds)
     if not (truths or mixed or array.dtype.kind in "USMm"):
         return array
     objects = np.empty(len(values), object)

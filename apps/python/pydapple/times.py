@@ -19,6 +19,7 @@ _NANOSECONDS = {
 _COARSE = {"h": "s", "m": "s", "W": "D", "M": "D", "Y": "D"}
 _MONTHS = {"M": 1, "Y": 12}
 _NAT = np.iinfo(np.int64).min
+_LONG = datetime.timedelta(days=10**8)  # microseconds of that have 64 bits
 _FARTHEST = 10**17  # months whose days have 64 bits
 
 
@@ -117,6 +118,9 @@ def of_objects(objects: Sequence[Any], kind: str) -> NDArray[Any]:
 
     What Python and pandas have counts in microseconds, and in nanoseconds where there are some.
     """
+    kinds = set(map(type, objects))
+    if len(kinds) == 1 and (unit := _exact_unit(kinds.pop(), objects)):
+        return np.array(objects, f"{kind}8[{unit}]")
     rows: dict[tuple[str, int], list[int]] = {}
     ticks = np.zeros(len(objects), np.int64)
     needed = set()
@@ -129,11 +133,22 @@ def of_objects(objects: Sequence[Any], kind: str) -> NDArray[Any]:
             needed.add(stored_unit(exact.dtype))
         elif not np.isnat(exact) and size[0] != "D":
             needed.add("ns" if size[0] == "ns" and ticks[row] % 1000 else "us")
-    unit = finest(needed or {"us" if kind == "m" or not rows else "D"})
-    made = np.empty(len(objects), f"{kind}8[{unit}]")
+    least = finest(needed or {"us" if kind == "m" or not rows else "D"})
+    made = np.empty(len(objects), f"{kind}8[{least}]")
     for (own, count), places in rows.items():
-        made[places] = in_unit(ticks[places].view(f"{kind}8[{count}{own}]"), unit)
+        made[places] = in_unit(ticks[places].view(f"{kind}8[{count}{own}]"), least)
     return made
+
+
+def _exact_unit(kind: type, objects: Sequence[Any]) -> str | None:
+    """The unit in which NumPy makes an array of such objects exactly; None where it might not."""
+    if kind is datetime.date:
+        return "D"
+    if kind is datetime.datetime:
+        return "us" if all(one.tzinfo is None for one in objects) else None
+    if kind is datetime.timedelta:
+        return "us" if max(map(abs, objects)) < _LONG else None
+    return None
 
 
 def nanoseconds(value: np.datetime64 | np.timedelta64) -> int:
