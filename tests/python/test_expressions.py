@@ -253,6 +253,28 @@ def test_scans_compare_as_polars_rounds(there):
     assert hits > 100
 
 
+def test_scans_read_only_rows_with_such_words_and_numbers(there, monkeypatch):
+    words = ["a", None, "b", "Zoë", "", "\ufffd", "b"]
+    f = there(pl.DataFrame({
+        "text": words, "n": range(7), "city": pl.Series(words, dtype=pl.Categorical),
+        "grade": pl.Series(words, dtype=pl.Enum(["b", "a", "", "Zoë", "\ufffd"])),
+    }))  # fmt: skip
+    whole, text, city, grade = f.to_polars(), pl.col("text"), pl.col("city"), pl.col("grade")
+    for test, most in (
+        (text == "b", 2), (pl.lit("b") == text, 2), (text > "a", 4), (pl.lit("b") <= text, 4),
+        (text == "Zoë", 1), (city == "b", 2), (grade == "b", 2), (text.is_between(pl.lit("a"), pl.lit("b")), 3),
+        (pl.col("n").is_between(2, 5, closed="left"), 4), (pl.lit(5) < pl.col("n"), 2),
+        ((text == "b") & (pl.col("n") + 1 > 3), 2), ((text == "b") & text.str.starts_with("b"), 2),
+        (grade > "b", 7), (city > "b", 7), (text == "\ufffd", 7), (text > "Zoë", 7),
+    ):  # fmt: skip
+        read = []
+        give = dp.Frame.to_polars
+        monkeypatch.setattr(dp.Frame, "to_polars", lambda *a: read.append(give(*a)) or read[-1])
+        assert dp.scan(f).filter(test).collect().equals(whole.filter(test)), test
+        monkeypatch.undo()
+        assert sum(map(len, read)) <= most, test
+
+
 def test_dask_frames_with_an_index_claim_no_divisions(there):
     pytest.importorskip("dask.dataframe")
     columns = {"a": np.arange(10), "b": np.arange(10) * 2}

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     import polars as pl
 
 _ROWS = 1 << 18  # of a batch
-_COMPARISONS = ("Gt", "GtEq", "Lt", "LtEq", "Eq")
+_TURNED = {"Gt": "Lt", "GtEq": "LtEq", "Lt": "Gt", "LtEq": "GtEq", "Eq": "Eq"}
+_BOUNDS = {"Gt": "above", "GtEq": "at_least", "Lt": "below", "LtEq": "at_most", "Eq": "equal"}
 
 
 @told
@@ -84,6 +85,7 @@ def _condition(frame: Frame, predicate: pl.Expr) -> Condition | None:
 
 
 def _wider(frame: Frame, tree: Any) -> Condition | None:
+    tree = _without_between(tree)
     binary = tree.get("BinaryExpr") if isinstance(tree, dict) else None
     if binary is None:
         return None
@@ -96,15 +98,49 @@ def _wider(frame: Frame, tree: Any) -> Condition | None:
     if op in ("Or", "LogicalOr"):
         one, other = _wider(frame, left), _wider(frame, right)
         return None if one is None or other is None else one | other
-    if op not in _COMPARISONS or "Column" not in left:
+    if "Literal" in left:
+        left, op, right = right, _TURNED.get(op), left
+    if op not in _TURNED or "Column" not in left:
         return None
-    label, value = left["Column"], _number(right)
+    label, value = left["Column"], _value(right)
     where = frame._where(label)
-    if value is None or where < 0 or frame._meanings[where].kind != "number":
+    if value is None or where < 0:
         return None
-    name = column_name(frame, label)
-    floats = frame._dtypes[where].kind == "f"
-    low = high = value
+    name, kind = column_name(frame, label), frame._meanings[where].kind
+    if isinstance(value, str):
+        return _of_words(name, kind, op, value)
+    return _of_numbers(name, frame._dtypes[where], op, value) if kind == "number" else None
+
+
+def _without_between(tree: Any) -> Any:
+    """``is_between`` as two comparisons."""
+    call = tree.get("Function") if isinstance(tree, dict) else None
+    what = call.get("function") if isinstance(call, dict) else None
+    what = what.get("Boolean") if isinstance(what, dict) else None
+    if not (isinstance(what, dict) and "IsBetween" in what):
+        return tree
+    column, low, high = tree["Function"]["input"]
+    sides = [{"BinaryExpr": {"left": column, "op": "GtEq", "right": low}},
+             {"BinaryExpr": {"left": column, "op": "LtEq", "right": high}}]  # fmt: skip
+    return {"BinaryExpr": {"left": sides[0], "op": "And", "right": sides[1]}}
+
+
+def _of_words(name: str, kind: str, op: str, value: str) -> Condition | None:
+    """A comparison of text, or of a category with a word that it is equal to.
+
+    polars sees U+FFFD where the file's bytes are not UTF-8, so what might tell these apart is left
+    to it.
+    """
+    told = value.isascii() or (op == "Eq" and "\ufffd" not in value)
+    if not told or not (kind == "text" or (kind == "category" and op == "Eq")):
+        return None
+    return compared(name, _BOUNDS[op], value)
+
+
+def _of_numbers(name: str, dtype: np.dtype[Any], op: str, value: float) -> Condition:
+    floats = dtype.kind == "f"
+    low: float = value
+    high: float = value
     if floats or isinstance(value, float):
         low, high = _around(value)
     parts = [] if op in ("Lt", "LtEq") else [compared(name, "at_least", low)]
@@ -126,10 +162,12 @@ def _around(value: float) -> tuple[float, float]:
     return low, high
 
 
-def _number(tree: Any) -> int | float | None:
-    """The number of a literal."""
-    value = tree.get("Literal") if isinstance(tree, dict) else None
+def _value(tree: Any) -> int | float | str | None:
+    """The number or text of a literal."""
+    value, kind = tree.get("Literal") if isinstance(tree, dict) else None, ""
     while isinstance(value, dict) and len(value) == 1:
-        (value,) = value.values()
+        ((kind, value),) = value.items()
+    if isinstance(value, str):
+        return value if kind in ("String", "Str") else None
     known = isinstance(value, (int, float)) and not isinstance(value, bool)
     return value if known else None
