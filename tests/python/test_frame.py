@@ -298,3 +298,16 @@ def test_text_columns_are_read_as_str():
                 shown = f.to_pandas()[label]
                 assert [None if pd.isna(x) else x for x in shown] == f[label].tolist()
     assert found
+
+
+def test_rows_backwards_are_read_as_they_come(there, monkeypatch):
+    pd = pytest.importorskip("pandas")
+    table = pd.DataFrame({"n": range(9), "x": np.arange(9) / 2, "w": list("abcabcabc")})
+    table["m"] = pd.array([1, None, 3] * 3, "Int16")
+    f = there(table, tile=(2, 3))
+    monkeypatch.setattr(dp.Frame, "_take_columns", None)
+    for rows in (slice(None, None, -1), slice(7, 2, -1), slice(3, 3, -1)):
+        want = table.iloc[rows]
+        pd.testing.assert_frame_equal(f.to_pandas(rows), want, check_index_type=False)
+        assert f[rows].tolist() == f[:][rows].tolist() and f["w", rows].tolist() == want["w"].tolist()
+        assert f["m", rows].tolist() == f["m"][rows].tolist()

@@ -122,9 +122,11 @@ class FrameColumns(Opened, Named, _core.Frame):
     def _read_stored(self, rows: keys.Pick, numbers: list[int], arrays: list[Any]) -> None:
         """Fill arrays with what the file holds of columns in these rows, all at once."""
         straight = rows.forward()
-        if straight is not None and not straight[1]:
+        if straight is not None:
             first = straight[0]
             self._read_columns(first.start, first.stop, numbers, arrays, False, 1)
+            for cells in arrays if straight[1] else ():
+                cells[:] = cells[::-1].copy()
         else:
             self._take_columns(rows.positions(), numbers, arrays, False, 1)
 

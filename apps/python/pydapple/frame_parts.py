@@ -200,8 +200,11 @@ class FrameParts(SearchedFrame):
     ) -> list[NDArray[Any] | None]:
         """What the file holds of columns in these rows; None for those that it only shows."""
         straight = rows.forward()
-        if straight is not None and not straight[1]:
-            return self._stored_columns(wanted, straight[0], False, threads)
+        if straight is not None:
+            read = self._stored_columns(wanted, straight[0], False, threads)
+            if not straight[1]:
+                return read
+            return [None if cells is None else cells[::-1].copy() for cells in read]
         made = [
             None if where < 0 else new_array(len(rows), self._dtypes[where]) for _, where in wanted
         ]
