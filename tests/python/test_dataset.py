@@ -276,6 +276,10 @@ def test_errors_about_marks_say_what_helps(tmp_path):
     """Int8 that holds both of its ends, and missing cells, is one part's own way to mark them."""
     first = pd.DataFrame({"x": pd.array([-128, None, 1], "Int8")})
     second = pd.DataFrame({"x": pd.array([127, None, -127], "Int8")})
+    dataset.append(tmp_path / "whole", {"x": np.array([1, 2], "i4")}, sync=False)
+    for gone in ([None, None], [np.nan, np.nan], pd.array([None, 3], "Int8")):
+        with pytest.raises(dp.InvalidArgumentError, match=r"no int32 that marks .*as Int32"):
+            dataset.append(tmp_path / "whole", {"x": gone}, sync=False)
     dataset.append(tmp_path / "a", first, sync=False)
     with pytest.raises(dp.InvalidArgumentError, match=r"holds 127, .*as Int16") as error:
         dataset.append(tmp_path / "a", second, sync=False)
