@@ -346,7 +346,7 @@ def test_spark_reads_frames_without_rows_and_labels_that_repeat(tmp_path):
     assert read(pa.table({"a": pa.array([], "i4")})) == []
     twice = pa.table([pa.array([1, None]), pa.array(["x", "y"])], ["a", "a"])
     assert read(twice) == [{"a": 1, "a.1": "x"}, {"a": None, "a.1": "y"}]
-    with pytest.raises(dp.TypeMismatchError, match="does not fit Spark: .*lose data"):
+    with pytest.raises(dp.TypeMismatchError, match=r"does not fit Spark: .*lose data"):
         read(pa.table({"t": pa.array([1], pa.timestamp("ns"))}))
     with pytest.raises(ValueError, match="no path"):
         Dapple({}).schema()
