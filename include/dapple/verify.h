@@ -23,9 +23,10 @@ struct VerifyReport {
   std::uint64_t blocks = 0;     // blocks examined
 };
 
-/// Returns all findings, not only the first; of a collection, those about all its members, of which
-/// `OpenOptions::array` names one. Throws io, and not_recognised when the file is in no known
-/// format. O(n log n) in blocks; Level::payload also reads the whole file.
+/// Returns all findings, not only the first; of a file with several arrays and of a collection,
+/// those about all of them, unless `OpenOptions::array` names one. Throws io, and not_recognised
+/// when the file is in no known format. O(n log n) in blocks; Level::payload also reads the whole
+/// file.
 VerifyReport verify(const std::filesystem::path& path, Level level, const OpenOptions& options = {},
                     const TakeProgress& progress = {});
 

@@ -22,9 +22,10 @@ namespace dapple {
 
 namespace {
 
-VerifyReport verify_foreign(const std::shared_ptr<detail::ByteSource>& file,
-                            const detail::Format& format, Level level, OpenOptions options,
-                            const TakeProgress& progress) {
+/// Of a file with several objects, the one that the options name.
+VerifyReport verify_one(const std::shared_ptr<detail::ByteSource>& file,
+                        const detail::Format& format, Level level, OpenOptions options,
+                        const TakeProgress& progress) {
   options.format_options.emplace("futhark.first", "true");  // opening checks all values
   options.format_options.emplace("idv.keep_hidden", "true");
   const bool payload = level == Level::payload;
@@ -46,7 +47,6 @@ VerifyReport verify_foreign(const std::shared_ptr<detail::ByteSource>& file,
     return report;
   }
   report.blocks = store->index().size();
-  if (payload && format.check_sums != nullptr) format.check_sums(*file, report.findings);
   std::set<std::string> told;
   const auto collect = [&](auto&& check) {
     try {
@@ -82,6 +82,36 @@ VerifyReport verify_foreign(const std::shared_ptr<detail::ByteSource>& file,
     });
   }
   if (payload) collect([&] { store->details(); });
+  return report;
+}
+
+VerifyReport verify_foreign(const std::shared_ptr<detail::ByteSource>& file,
+                            const detail::Format& format, Level level, const OpenOptions& options,
+                            const TakeProgress& progress) {
+  VerifyReport report;
+  std::vector<std::string> names;
+  try {
+    if (format.list != nullptr && options.array.empty()) names = format.list(file);
+    if (names.size() < 2) names = {options.array};
+    if (level == Level::payload && format.check_sums != nullptr) {
+      format.check_sums(*file, report.findings);
+    }
+  } catch (const Error& e) {
+    if (e.code() != Errc::corrupt && e.code() != Errc::unsupported) throw;
+    report.findings.push_back(e);
+    return report;
+  }
+  for (const std::string& name : names) {
+    OpenOptions of_one = options;
+    of_one.array = name;
+    const VerifyReport one = verify_one(file, format, level, of_one, progress);
+    report.blocks += one.blocks;
+    for (const Error& e : one.findings) {
+      const bool names_it = names.size() == 1 || e.detail().find(name) != std::string::npos;
+      report.findings.push_back(
+          names_it ? e : e.retold(e.file(), e.offset(), "'" + name + "': " + e.detail()));
+    }
+  }
   return report;
 }
 

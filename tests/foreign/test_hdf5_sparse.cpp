@@ -167,6 +167,23 @@ TEST_CASE("hdf5: groups of anndata are sparse matrices, in every layout") {
   }
 }
 
+TEST_CASE("hdf5: verify looks at all that can be opened") {
+  const TempDir dir;
+  {
+    Hdf5Writer file(dir / "a.h5ad");
+    write_group(file, small());
+    file.vector("raw/indptr", std::vector<std::int64_t>{1, 2});
+    file.vector("raw/indices", std::vector<std::int64_t>{0, 0});
+    file.vector("raw/data", std::vector<float>{1, 2});
+    file.text_attribute("raw", "encoding-type", "csr_matrix");
+    file.integers_attribute("raw", "shape", {1, 4});
+  }
+  const VerifyReport report = verify(dir / "a.h5ad", Level::payload);
+  REQUIRE(report.findings.size() == 1);
+  CHECK(report.findings[0].detail() == "'raw': the first pointer should be 0, not 1");
+  CHECK(verify(dir / "a.h5ad", Level::payload, {.array = "X"}).findings.empty());
+}
+
 TEST_CASE("hdf5: indices and pointers may be as narrow as the matrix allows") {
   const TempDir dir;
   const auto check = [&](auto tag, const Hdf5Layout& layout) {

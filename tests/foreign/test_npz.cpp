@@ -303,6 +303,16 @@ TEST_CASE("npz: verify finds stored content that does not match its CRC") {
   CHECK(report.findings[0].code() == Errc::corrupt);
   CHECK(report.findings[0].offset() == data);
   CHECK(report.findings[0].detail() == "the content of member b.npy does not match its CRC");
+  CHECK(verify(dir / "n.npz", Level::payload).findings.size() == 1);
+}
+
+TEST_CASE("npz: verify looks at all arrays") {
+  const TempDir dir;
+  write_text(dir / "n.npz", zip_archive({{"a.npy", kSquare}, {"b.npy", "no array"}}));
+  const VerifyReport report = verify(dir / "n.npz", Level::structure);
+  CHECK(report.blocks == 1);
+  REQUIRE(report.findings.size() == 1);
+  CHECK(report.findings[0].detail().starts_with("'b': "));
 }
 
 TEST_CASE("npz: encrypted members and other methods are unsupported") {

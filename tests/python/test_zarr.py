@@ -181,6 +181,12 @@ def test_converted(tmp_path):
     dp.convert(tmp_path / "a.zarr", tmp_path / "a.dbdf")
     assert np.array_equal(dp.open(tmp_path / "a.dbdf")[:], data)
     assert not dp.verify(tmp_path / "a.zarr", payload=True).findings
+    group = zarr.create_group(tmp_path / "g.zarr")
+    for name in ("X", "other"):
+        group.create_array(name, shape=(4, 4), chunks=(2, 4), dtype="i4")[:] = 7
+    assert dp.verify(tmp_path / "g.zarr", payload=True).blocks == 4
+    (tmp_path / "g.zarr/other/c/1/0").write_bytes(b"no chunk")
+    assert "other" in str(dp.verify(tmp_path / "g.zarr", payload=True).findings[0])
 
 
 def test_a_zip_store_that_was_written_twice_is_read_as_it_is_now(tmp_path):

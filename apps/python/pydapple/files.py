@@ -203,10 +203,10 @@ def _group(name: str, given: Mapping[str, Any] | None) -> dict[str, Any] | None:
 def verify(
     path: Path, payload: bool = False, *, progress: Progress = None, **options: Any
 ) -> VerifyReport:
-    """Check a file, or all members of a collection, by the rules of its format: all findings.
+    """Check a file against the rules of its format, and report every finding.
 
     Args:
-        path: the file.
+        path: the file, or a collection; all that it holds is checked unless `array` names one.
         payload: also read every value and compare every hash.
         progress: as of `convert`.
         options: as of `open`.

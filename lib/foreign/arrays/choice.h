@@ -22,7 +22,9 @@ struct Choices {
   std::string listed() const;
   /// ", only x (strings), y (strings)"; "" for none.
   std::string shown_others() const;
-  /// What an object lists of its file.
+  /// All their paths.
+  std::vector<std::string> paths() const;
+  /// What an object lists of its file: the first of them.
   std::vector<std::string> contents() const;
   void add_other(const std::string& path, const std::string& why);
 };

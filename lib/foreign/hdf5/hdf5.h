@@ -3,6 +3,8 @@
 #pragma once
 
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "dapple/open.h"
 #include "lib/object/probe.h"
@@ -18,5 +20,8 @@ Match recognise_hdf5(const Probe& probe);
 /// invalid_argument with a list when there are several.
 std::shared_ptr<const Store> open_hdf5(std::shared_ptr<ByteSource> file,
                                        const OpenOptions& options);
+
+/// The paths of all that `open_hdf5` opens in the file. Throws as it does.
+std::vector<std::string> list_hdf5(const std::shared_ptr<ByteSource>& file);
 
 }  // namespace dapple::detail::hdf5

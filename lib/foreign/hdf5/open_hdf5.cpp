@@ -169,6 +169,12 @@ Chosen choose_object(const std::shared_ptr<const OpenFile>& opened, const std::s
 
 }  // namespace
 
+std::vector<std::string> list_hdf5(const std::shared_ptr<ByteSource>& file) {
+  const auto opened = std::make_shared<const OpenFile>(file);
+  const Session session(opened->name());
+  return Listing(session).of(opened).paths();
+}
+
 std::shared_ptr<const Store> open_hdf5(std::shared_ptr<ByteSource> file,
                                        const OpenOptions& options) {
   auto opened = std::make_shared<const OpenFile>(file);

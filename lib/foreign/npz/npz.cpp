@@ -77,6 +77,16 @@ std::shared_ptr<const Store> open_npz(std::shared_ptr<ByteSource> file,
   return store;
 }
 
+std::vector<std::string> list_npz(const std::shared_ptr<ByteSource>& file) {
+  const std::vector<Member> members = read_directory(*file);
+  std::vector<std::string> names;
+  if (is_scipy_matrix(members)) return names;
+  for (const Member& member : members) {
+    if (is_array(member)) names.emplace_back(array_name(member));
+  }
+  return names;
+}
+
 void check_sums(const ByteSource& file, std::vector<Error>& findings) {
   for (const Member& member : read_directory(file)) {
     if (!is_array(member)) continue;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "dapple/error.h"
@@ -17,6 +18,9 @@ Match recognise_npz(const Probe& probe);
 /// are. Stored members are used in place; deflated ones are inflated to a temporary file first.
 /// Throws corrupt, unsupported; invalid_argument with the names when there are several arrays.
 std::shared_ptr<const Store> open_npz(std::shared_ptr<ByteSource> file, const OpenOptions& options);
+
+/// The names of the arrays; none where they are one matrix. Throws as `open_npz` does.
+std::vector<std::string> list_npz(const std::shared_ptr<ByteSource>& file);
 
 /// Adds what the CRCs of stored arrays tell, all of the archive. O(bytes).
 void check_sums(const ByteSource& file, std::vector<Error>& findings);

@@ -176,6 +176,10 @@ Match recognise_zarr(const Probe& probe) {
   return probe.extension == ".zip" && archive_root(probe.file) ? Match::by_content : Match::no;
 }
 
+std::vector<std::string> list_zarr(const std::shared_ptr<ByteSource>& file) {
+  return Listing(Hierarchy(keys_of(file))).choices.paths();
+}
+
 std::shared_ptr<const Store> open_zarr(std::shared_ptr<ByteSource> file,
                                        const OpenOptions& options) {
   const auto hierarchy = std::make_shared<const Hierarchy>(keys_of(file));

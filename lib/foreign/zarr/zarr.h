@@ -5,6 +5,7 @@
 #include <array>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "dapple/open.h"
 #include "lib/object/probe.h"
@@ -21,6 +22,9 @@ Match recognise_zarr(const Probe& probe);
 /// corrupt, unsupported, invalid_argument, io.
 std::shared_ptr<const Store> open_zarr(std::shared_ptr<ByteSource> file,
                                        const OpenOptions& options);
+
+/// The paths of all that `open_zarr` opens in the hierarchy. Throws as it does.
+std::vector<std::string> list_zarr(const std::shared_ptr<ByteSource>& file);
 
 /// The file in a folder that makes it a Zarr hierarchy, or "". A few system calls.
 std::string metadata_in(const std::string& folder);
