@@ -1,8 +1,6 @@
 #include "dapple/convert.h"
 
-#include <memory>
 #include <utility>
-#include <vector>
 
 #include "lib/base/text.h"
 #include "lib/catalog/formats.h"

@@ -1,6 +1,5 @@
 #include "lib/catalog/formats.h"
 
-#include <algorithm>
 #include <string>
 #include <vector>
 

@@ -4,7 +4,6 @@
 #include <filesystem>
 #include <functional>
 #include <system_error>
-#include <vector>
 
 #include "dapple/range_reader.h"
 #include "lib/catalog/collection.h"

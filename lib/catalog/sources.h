@@ -1,7 +1,6 @@
 // Where objects are opened from: the table of sources.
 #pragma once
 
-#include <filesystem>
 #include <memory>
 #include <string>
 

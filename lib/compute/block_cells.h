@@ -2,11 +2,9 @@
 // are written against. No block is decoded as a whole.
 #pragma once
 
-#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
 
 #include "dapple/array.h"

@@ -10,7 +10,6 @@
 #include "lib/base/closest.h"
 #include "lib/base/text.h"
 #include "lib/base/timestamp.h"
-#include "lib/base/value_types.h"
 
 namespace dapple::detail {
 

@@ -5,7 +5,6 @@
 #include <chrono>
 #include <iterator>
 #include <set>
-#include <string>
 #include <system_error>
 
 #include "lib/dataset/commit.h"

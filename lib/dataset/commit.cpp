@@ -1,7 +1,6 @@
 #include "lib/dataset/commit.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
 #include <random>
 #include <system_error>

@@ -5,7 +5,6 @@
 
 #include "dapple/where_rows.h"
 #include "lib/base/text.h"
-#include "lib/base/value_types.h"
 #include "lib/cells/convert_cells.h"
 #include "lib/compute/concat_columns.h"
 #include "lib/dataset/draft.h"

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <map>
-#include <optional>
 #include <utility>
 #include <vector>
 

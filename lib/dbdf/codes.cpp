@@ -1,6 +1,5 @@
 #include "lib/dbdf/codes.h"
 
-#include <algorithm>
 #include <limits>
 #include <vector>
 

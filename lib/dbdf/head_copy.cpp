@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <string>
 
 #include "lib/base/bytes.h"
 #include "lib/dbdf/columns.h"

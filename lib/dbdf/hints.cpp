@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
-#include <string>
 
 #include "lib/base/bytes.h"
 #include "lib/dbdf/columns.h"

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <vector>
 
 #include "lib/dbdf/header.h"
 #include "lib/io/hash.h"

@@ -4,7 +4,6 @@
 #include <array>
 #include <chrono>
 #include <cstring>
-#include <string>
 #include <thread>
 
 #include "lib/dbdf/header.h"

@@ -1,7 +1,6 @@
 // Walking over the items of a file's body, for files without an index. Payloads are not read.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>

@@ -9,7 +9,6 @@
 #include <optional>
 
 #include "lib/base/bytes.h"
-#include "lib/base/value_types.h"
 #include "lib/cells/tally.h"
 #include "lib/io/byte_source.h"
 

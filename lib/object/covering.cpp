@@ -1,7 +1,6 @@
 // Which blocks a region touches, and whether they cover it (R3, R7).
 
 #include <algorithm>
-#include <string>
 
 #include "lib/index/overlap.h"
 #include "lib/object/store.h"

@@ -2,7 +2,6 @@
 // to, its hash with its bytes if requested, and the result is remembered (checked_blocks.h).
 
 #include <algorithm>
-#include <string>
 
 #include "lib/base/bytes.h"
 #include "lib/object/store.h"

@@ -1,7 +1,6 @@
 // Groups of columns: which columns of a frame make one, and whether two are the same.
 #pragma once
 
-#include <memory>
 #include <span>
 #include <vector>
 

@@ -6,11 +6,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <shared_mutex>
 #include <span>
-#include <tuple>
 #include <vector>
 
 #include "dapple/array.h"

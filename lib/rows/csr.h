@@ -6,8 +6,6 @@
 #include <cstdint>
 #include <functional>
 #include <new>
-#include <stdexcept>
-#include <vector>
 
 #include "dapple/array.h"
 #include "dapple/view.h"

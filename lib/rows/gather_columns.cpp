@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstring>
 #include <numeric>
-#include <utility>
 #include <vector>
 
 #include "dapple/gather.h"

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
-#include <tuple>
 #include <utility>
 
 #include "lib/base/bytes.h"

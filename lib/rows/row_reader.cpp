@@ -6,8 +6,6 @@
 
 #include "lib/base/ask_ahead.h"
 #include "lib/base/bytes.h"
-#include "lib/base/value_types.h"
-#include "lib/base/vectors.h"
 #include "lib/cells/convert_cells.h"
 #include "lib/cells/row_columns.h"
 #include "lib/layout/dense_rows.h"

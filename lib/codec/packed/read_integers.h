@@ -1,7 +1,6 @@
 // Reads any part of a stream of packed integers.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>

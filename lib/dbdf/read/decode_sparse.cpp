@@ -5,7 +5,6 @@
 #include <cstring>
 #include <optional>
 #include <type_traits>
-#include <vector>
 
 #include "lib/cells/convert_cells.h"
 #include "lib/dbdf/read/scattered_rows.h"

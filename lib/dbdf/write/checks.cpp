@@ -1,6 +1,5 @@
 #include "lib/dbdf/write/checks.h"
 
-#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <string>

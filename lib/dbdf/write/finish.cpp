@@ -1,7 +1,6 @@
 // The end of a file that is written: blocks that are copied as bytes, tiles of which there are
 // parts, gaps, hints, the index.
 
-#include <cstring>
 #include <string>
 #include <utility>
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstring>
 #include <string>
-#include <utility>
 
 #include "dapple/writer.h"
 #include "lib/base/bytes.h"

@@ -3,10 +3,7 @@
 // known to fit nothing smaller, the rest is only counted.
 
 #include <algorithm>
-#include <array>
 #include <bit>
-#include <cmath>
-#include <cstring>
 #include <limits>
 
 #include "lib/base/bytes.h"

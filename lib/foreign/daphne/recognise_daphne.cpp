@@ -1,8 +1,6 @@
 // Telling the runtime's files from those of the published format (FORMAT.md). The answer hangs on
 // lengths: for one code, the two give values of different sizes.
 
-#include <algorithm>
-
 #include "lib/base/bytes.h"
 #include "lib/dbdf/header.h"
 #include "lib/dbdf/read/open_dbdf.h"

@@ -1,8 +1,6 @@
 #include <filesystem>
-#include <optional>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "lib/base/bytes.h"
 #include "lib/foreign/daphne/daphne.h"

@@ -10,7 +10,6 @@
 
 #include "lib/base/bytes.h"
 #include "lib/base/text.h"
-#include "lib/base/value_types.h"
 #include "lib/foreign/futhark/plain_number.h"
 #include "lib/foreign/futhark/stream.h"
 #include "lib/foreign/futhark/tokens.h"

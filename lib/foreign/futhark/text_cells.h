@@ -1,7 +1,6 @@
 // The cells of text values, computed while the text is scanned.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>

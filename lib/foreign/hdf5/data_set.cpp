@@ -4,7 +4,6 @@
 #include <array>
 #include <bit>
 #include <cstring>
-#include <string_view>
 #include <utility>
 
 #include "lib/base/bytes.h"

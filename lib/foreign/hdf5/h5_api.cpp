@@ -2,9 +2,6 @@
 
 #include <dlfcn.h>
 
-#include <algorithm>
-#include <memory>
-
 #include "dapple/error.h"
 
 namespace dapple::detail::hdf5 {

@@ -1,6 +1,5 @@
 #include "lib/foreign/hdf5/objects.h"
 
-#include <array>
 #include <vector>
 
 #include "lib/base/bytes.h"

@@ -1,7 +1,6 @@
 // What a block holds: a run of fixed-size items, of texts, or of vectors of one of them.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <string>
-#include <utility>
 
 #include "lib/base/parallel.h"
 #include "lib/base/text.h"

@@ -1,11 +1,9 @@
 // The entries of a coordinate file in working space, strip by strip.
 #pragma once
 
-#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "dapple/array.h"
