@@ -91,8 +91,10 @@ std::string type_text(const Column& column) {
   std::string text(ordered ? "ordered " : "");
   text += meaning.kind == MeaningKind::number ? name(column.value_type) : name(meaning.kind);
   // How many words a text has may only be known once all of it was read.
-  if (meaning.kind == MeaningKind::category)
-    text += fmt::format(" of {}", counted(meaning.words->size(), "word"));
+  if (meaning.kind == MeaningKind::category) {
+    const auto words = count_words(meaning);
+    text += words ? fmt::format(" of {}", counted(*words, "word")) : ", whose words are damaged";
+  }
   if (meaning.has_time()) {
     text += fmt::format("[{}{}{}]", name(meaning.unit), meaning.zone.empty() ? "" : ", ",
                         printable(meaning.zone));

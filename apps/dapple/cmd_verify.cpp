@@ -16,7 +16,8 @@ int run_verify(const Arguments& arguments, Console& console) {
   Input input;
   bool payload = false;
   Command command(kVerifyVerb);
-  command.operand("FILE", input.file, "the file to check; all that it holds, unless --array names one");
+  command.operand("FILE", input.file,
+                  "the file to check; all that it holds, unless --array names one");
   command.section("how much to check");
   command.flag("--payload", payload, "also read every value and compare every hash");
   add_reading_flags(command, input.options);

@@ -21,8 +21,10 @@ std::string meaning_json(const Meaning& meaning) {
   std::string text;
   if (meaning.kind != MeaningKind::number)
     text += fmt::format(R"(,"meaning":"{}")", name(meaning.kind));
-  if (meaning.kind == MeaningKind::category)
-    text += fmt::format(R"(,"words":{})", meaning.words->size());
+  if (meaning.kind == MeaningKind::category) {
+    const auto words = count_words(meaning);
+    text += fmt::format(R"(,"words":{})", words ? std::to_string(*words) : "null");
+  }
   if (meaning.kind == MeaningKind::category && meaning.ordered) text += R"(,"ordered":true)";
   if (meaning.has_time()) {
     text += fmt::format(R"(,"unit":"{}","zone":{})", name(meaning.unit), json_string(meaning.zone));
@@ -101,6 +103,15 @@ std::string_view copy_state(const std::variant<Matrix, Frame>& object) {
       break;
   }
   return "";
+}
+
+std::optional<std::uint64_t> count_words(const Meaning& meaning) {
+  try {
+    return meaning.words->size();
+  } catch (const Error& error) {
+    if (error.code() != Errc::corrupt) throw;
+    return std::nullopt;
+  }
 }
 
 std::string_view title_of_contents(const BlockedObject& object) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <variant>
 
@@ -13,6 +14,9 @@ namespace dapple::cli {
 
 /// What is to be told of a copy by column; "" when there is none.
 std::string_view copy_state(const std::variant<Matrix, Frame>& object);
+
+/// How many words a category has; nothing where they are damaged.
+std::optional<std::uint64_t> count_words(const Meaning& meaning);
 
 /// What the objects of a file that holds several are called.
 std::string_view title_of_contents(const BlockedObject& object);
