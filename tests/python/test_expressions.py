@@ -293,6 +293,20 @@ def test_dask_frames_with_an_index_claim_no_divisions(there):
             there({"a": [1]}).to_dask(rows=rows)
 
 
+def test_dask_frames_have_every_column_of_a_label(there):
+    pytest.importorskip("dask.dataframe")
+    t = pd.DataFrame([[1, 2.5, "x"], [3, 4.5, "y"], [5, 6.5, "x"]], columns=["a", "a", "b"])
+    f = there(t)
+    for made, want in (
+        (f.to_dask(rows=2)[["a"]], t[["a"]]), (f.to_dask(rows=2)[["b"]], t[["b"]]),
+        (f.to_dask(columns=["a.1", "b"])[["a"]], t.iloc[:, [1]]), (f.to_dask(columns=[1])["a"], t.iloc[:, 1]),
+    ):  # fmt: skip
+        got = made.compute(scheduler="sync")
+        assert got.to_numpy().tolist() == want.to_numpy().tolist(), want
+    numbers = t.set_axis([1, 0, 7], axis=1)
+    assert there(numbers).to_dask(rows=2)[[0]].compute(scheduler="sync").equals(numbers[[0]])
+
+
 def test_dask_frames(f, data):
     dd = pytest.importorskip("dask.dataframe")
     d = f.to_dask(rows=40_000)

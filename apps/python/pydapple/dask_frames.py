@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from . import keys
 from .errors import InvalidArgumentError
 from .frame_columns import each_label
+from .pandas_index import text_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,13 +25,17 @@ class _Rows:
         self.labels = labels
 
     def __call__(self, rows: tuple[int, int], columns: Sequence[str] | None = None) -> Any:
-        # Dask has labels as pandas does: some are integers, which here would be numbers of columns.
-        wanted: list[str | int] = self.labels
-        if columns is not None:
-            wanted = [str(label) for label in columns]
+        wanted = self.labels if columns is None else self._named(columns)
         made = self.frame.to_pandas(slice(*rows), wanted)
         self.frame._let_go()
         return made
+
+    def _named(self, columns: Sequence[Any]) -> list[str | int]:
+        """All columns with labels as pandas has them, of which some are integers, or repeat."""
+        known: dict[str, list[str | int]] = {}
+        for label in self.labels:
+            known.setdefault(self.frame._label(self.frame._place(label)[1]), []).append(label)
+        return [one for label in dict.fromkeys(map(text_of, columns)) for one in known[label]]
 
     def __dask_tokenize__(self) -> Any:
         return "pydapple.rows", self.frame.__dask_tokenize__(), self.labels
