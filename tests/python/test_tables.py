@@ -188,6 +188,12 @@ def test_what_the_labels_of_columns_are_called_is_kept(there, tmp_path):
     )
 
 
+def test_an_index_of_str_stays_one_without_rows(there):
+    t = pd.DataFrame({"a": [1, 2]}, index=pd.Index(["x", "y"], name="who"))
+    pd.testing.assert_frame_equal(there(t).to_pandas(slice(0, 0)), t[:0])
+    pd.testing.assert_frame_equal(there(t[:0]).to_pandas(), t[:0])
+
+
 def test_labels_of_several_levels_are_kept(there, tmp_path):
     cells = np.arange(8).reshape(2, 4)
     pairs = pd.MultiIndex.from_product([["a", "b'\"(,"], [1, 22]], names=["gene", None])

@@ -192,8 +192,9 @@ def restored(made: Any, attrs: Attributes, names: Names | None, rows: Any) -> An
     import pandas as pd
 
     found = labels(attrs, made.columns.tolist())
-    if names is not None:
-        made.index = pd.Index(names[rows], name=attrs.get(NAME))
+    if names is not None or (NAME in attrs and not found and len(made) == 0):  # which has none
+        index = pd.Index([] if names is None else names[rows], name=attrs.get(NAME))
+        made.index = index if len(index) else index.astype(str)
     elif found:
         made = made.set_index(found)
         made.index.names = [name for _, name in _columns(attrs)]
