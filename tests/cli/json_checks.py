@@ -1,11 +1,14 @@
 """What --json prints, and errors, which are JSON with it."""
 
 import errno
+import gzip
 import json
+import pathlib
 import time
 
 import inputs
 
+GOLDEN = pathlib.Path(__file__).resolve().parent.parent / "golden"
 KINDS = {"empty", "dense", "csr", "coo"}
 TYPES = set(inputs.CODES)
 FORMATS = {"dbdf", "daphne", "futhark", "btable", "idv", "npy", "mtx", "csv"}
@@ -148,6 +151,21 @@ def check_json_of_verify(dapple):
         assert summary["level"] == "payload"
         assert done.returncode == (1 if findings else 0) and not done.stderr
         assert bool(findings) == (name != "mixed")
+
+
+def check_info_of_damaged_words(dapple):
+    """Of a category whose words cannot be read, everything else is told."""
+    with gzip.open(GOLDEN / "anndata" / "0.12.19.h5ad.gz") as file:
+        data = file.read()
+    assert data.count(b"NK\0") == 1  # a word of cell_type
+    (dapple.folder / "a.h5ad").write_bytes(data.replace(b"NK\0", b"\xff\xff\0"))
+    done = dapple.run("info", "a.h5ad", "--array", "obs")
+    assert done.returncode == 0 and not done.stderr
+    assert b"cell_type  category, whose words are damaged, some missing\n" in done.stdout
+    info = json.loads(dapple.run("info", "a.h5ad", "--array", "obs", "--json").stdout)
+    words = {column["label"]: column.get("words") for column in info["columns"]}
+    assert words["cell_type"] is None and words["ordered"] == 2
+    require_error(dapple.run("get", "a.h5ad", "--array", "obs", "--json").stderr, "corrupt")
 
 
 def check_json_of_repair(dapple):
