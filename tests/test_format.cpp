@@ -150,6 +150,13 @@ TEST_CASE("format: R5 names the entry that leaves its block, and counts that do 
   CHECK(coo({{0, 7, 1}}) == "corrupt at 53: column 7 is outside a block of 4 columns (R5)");
   CHECK(coo({{1, 2, 1}, {0, 0, 1}, {1, 2, 1}}) ==
         "corrupt at 49: block (0, 0) stores its cell (1, 2) twice (R5)");
+  // Only cells that are read.
+  fuzz::MemoryFile file;
+  file.set(
+      four_by_four().coo<std::int16_t>({0, 0}, 4, 4, {{1, 2, 1}, {0, 0, 3}, {1, 2, 1}}).bytes());
+  const Matrix m = Matrix::open(file.path());
+  CHECK(m.read<double>({{0, 1}, {0, 4}}) == std::vector<double>{3, 0, 0, 0});
+  CHECK(test::error_of([&] { m.read<double>({{1, 2}, {2, 3}}); }));
 }
 
 TEST_CASE("format: R6 names the value that is none of its column's type") {

@@ -67,7 +67,7 @@ void each_coo(const SparsePayload& s, const Part& part, Take take, Reach reach) 
       p += stride;
     }
   }
-  if (!ascending) s.require_distinct_cells(stride, kWithCol);
+  if (!ascending) s.require_distinct_cells(part, stride, kWithCol);
 }
 
 /// A `reach` that passes the row's number to `take`.

@@ -55,12 +55,14 @@ void SparsePayload::require_distinct_columns(const std::byte* entries, std::uint
   if (twice != cols.end()) fail_twice(*this, entries, row, *twice);
 }
 
-void SparsePayload::require_distinct_cells(std::size_t stride, bool with_col) const {
-  std::vector<std::uint64_t> cells(entry.stored);
-  for (std::size_t i = 0; i < cells.size(); ++i) {
+void SparsePayload::require_distinct_cells(const Part& part, std::size_t stride,
+                                           bool with_col) const {
+  std::vector<std::uint64_t> cells;
+  for (std::uint64_t i = 0; i < entry.stored; ++i) {
     const std::byte* p = data + i * stride;
+    const std::uint64_t row = load_le<std::uint32_t>(p);
     const std::uint64_t col = with_col ? load_le<std::uint32_t>(p + 4) : 0;
-    cells[i] = std::uint64_t{load_le<std::uint32_t>(p)} << 32 | col;
+    if (part.rows.contains(row) && part.cols.contains(col)) cells.push_back(row << 32 | col);
   }
   std::sort(cells.begin(), cells.end());
   const auto twice = std::adjacent_find(cells.begin(), cells.end());

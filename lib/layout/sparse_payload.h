@@ -7,6 +7,7 @@
 
 #include "lib/index/entry.h"
 #include "lib/io/byte_source.h"
+#include "lib/layout/part.h"
 
 namespace dapple::detail {
 
@@ -29,11 +30,11 @@ struct SparsePayload {
                                std::uint64_t left) const;
   [[noreturn]] void fail_sum(std::uint64_t sum) const;
 
-  /// Throw when the entries of a row (of a COO block) that are not in ascending order contain a
-  /// column (a cell) twice.
+  /// Throw when the entries of a row (of a COO block, in `part`) that are not in ascending order
+  /// contain a column (a cell) twice.
   void require_distinct_columns(const std::byte* entries, std::uint32_t count, std::size_t stride,
                                 std::uint32_t row) const;
-  void require_distinct_cells(std::size_t stride, bool with_col) const;
+  void require_distinct_cells(const Part& part, std::size_t stride, bool with_col) const;
 };
 
 }  // namespace dapple::detail
