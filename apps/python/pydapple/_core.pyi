@@ -120,7 +120,7 @@ class Object:
         """Name of the file's format, one of `formats()`."""
     @property
     def file_bytes(self) -> int:
-        """Length of the file."""
+        """Length of the file; of text and of what is compressed as a whole, of what it became."""
     @property
     def note(self) -> str:
         """What the format wants the user to see, or an empty string."""
