@@ -1,6 +1,7 @@
 #include "lib/foreign/csv/csv_scan.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <utility>
 
@@ -113,6 +114,7 @@ class TextScan {
     parallel_in_order(pieces() - 1, in_.threads, [&](std::uint64_t i, unsigned worker, Turn& turn) {
       PieceScanner& scanner = works[worker].scanner;
       Piece& piece = works[worker].piece;
+      if (done_) return;  // or each piece of blank lines would look for the end of all of them
       const char* const end = limit(i + 2);
       const char* const begin = likely_row(limit(i + 1), end);
       Columns columns(in_, plan_);
@@ -177,7 +179,7 @@ class TextScan {
   std::uint64_t lines_ = 0;    // rows and comments
   std::uint64_t scanned_ = 0;  // pieces
   const char* next_;           // the row that follows what was scanned
-  bool done_ = false;
+  std::atomic<bool> done_ = false;  // a worker may look before its turn
   bool fits_ = true;
 };
 
