@@ -54,6 +54,20 @@ TEST_CASE("csv errors: a value that a type rounds says so") {
   CHECK(error(1, ValueType::u8).option() == "");
 }
 
+TEST_CASE("csv errors: lines are those of the file, also after quoted fields of several") {
+  CHECK(csv_error("a,b\n\"x\ny\",1\nz\n") ==
+        "corrupt at byte 13: line 4 has 1 field where the others have 2");
+  CHECK(csv_error("a,b\n\"x\r\n\r\ny\",1\n\"z\",\"\n") ==
+        "corrupt at byte 19: line 5, column 2 ('b'): no quote closes the field '\"\\x0a'");
+  CHECK(csv_error("\"a\nb\",c\n1,2\n3,x\n", {{"csv.type", "c=u8"}}) ==
+        "type_mismatch at byte 14: line 4, column 2 ('c'): 'x' is not a number");
+  CHECK(csv_error("a,b\n\"x\ny\",1\n\"x\",\xff\n") ==
+        "unsupported at byte 16: line 4, column 2 ('b'): '\\xff' is not UTF-8; convert the text to "
+        "UTF-8 first");
+  CHECK(csv_error("a,b\n\"x\ny\",1\nz,9007199254740993\nz,-1\nz,18446744073709551615\n")
+            .starts_with("type_mismatch at byte 14: line 4, column 2 ('b'): '9007199254740993'"));
+}
+
 TEST_CASE("csv errors: rows of another length name the line and both lengths") {
   CHECK(csv_error("a,b,c\n1,2,3\n4,5\n") ==
         "corrupt at byte 15: line 3 has 2 fields where the others have 3");

@@ -184,7 +184,7 @@ void PieceScanner::note_integer(std::string_view number, std::size_t c) {
 }
 
 void PieceScanner::note_first(NumbersAt& numbers, std::string_view number, std::size_t c) {
-  numbers.try_emplace(c, NumberAt{offset(number.data()), line(), std::string(number)});
+  numbers.try_emplace(c, NumberAt{offset(number.data()), std::string(number)});
 }
 
 /// Puts a number as what its column holds.

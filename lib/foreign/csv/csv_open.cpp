@@ -60,7 +60,7 @@ class Parser {
     if (meta_ && !first_rows_ && meta_->rows != rows.rows) fail_meta_rows(rows.end, rows.rows);
     finish_schema(input, rows);
     require_numbers(rows, input);
-    std::string note = note_of_rounding(rows, schema_, given_, file_.name());
+    std::string note = note_of_rounding(rows, schema_, input);
     if (!note.empty() && !first_note_.empty()) note = "; " + note;
     import_.finish(std::move(schema_), first_note_ + note);
   }
@@ -68,16 +68,16 @@ class Parser {
  private:
   /// Parses the text as the first rows promise, and once more if it does not keep that.
   Rows import_all(ScanInput& input) {
-    Rows rows = see_rows(input, text_, first_line_, Extent::first);
+    Rows rows = see_rows(input, text_, Extent::first);
     for (bool last = rows.whole;; last = true) {
       const Plan plan = make_plan(rows, input, !may_be_matrix(rows), labels());
       Tiles tiles(import_, input, plan);
-      Imported imported = import_rows(input, text_, first_line_, plan, tiles);
+      Imported imported = import_rows(input, text_, plan, tiles);
       rows = std::move(imported.rows);
       // A matrix has no place for missing cells: says where one is.
       if (may_be_matrix(rows) && any_seen(rows, flag::missing)) {
         input.numbers_only = true;
-        see_rows(input, text_, first_line_, Extent::all);
+        see_rows(input, text_, Extent::all);
       }
       if (imported.fits && keeps_all(plan, tiles, rows, input)) return rows;
       if (last)
@@ -89,14 +89,14 @@ class Parser {
   void finish_schema(const ScanInput& input, const Rows& rows) {
     schema_.rows = rows.rows;
     if (may_be_matrix(rows)) {
-      schema_.value_type = matrix_type(given_, rows, file_.name());
+      schema_.value_type = matrix_type(rows, input);
       return;
     }
     const std::vector<std::string> names = labels();
     schema_.kind = ObjectKind::frame;
     schema_.columns.resize(names.size());
     for (std::size_t c = 0; c < names.size(); ++c) schema_.columns[c].label = names[c];
-    require_utf8(input, rows, text_, first_line_);
+    require_utf8(input, rows, text_);
     for (std::size_t c = 0; c < names.size(); ++c) {
       Column& column = schema_.columns[c];
       if (rows.meanings[c]) {
@@ -104,7 +104,7 @@ class Parser {
         column.meaning = *rows.meanings[c];
         continue;
       }
-      column.value_type = column_type(given_[c], rows, c, schema_.columns, file_.name());
+      column.value_type = column_type(rows, c, input);
       if ((rows.seen.flags[c] & flag::missing) == 0) continue;
       column.meaning.missing = is_float(column.value_type) || given_[c]
                                    ? usual_mark(column.value_type)

@@ -105,21 +105,19 @@ PieceScanner::PieceScanner(const ScanInput& in) : in_(in), end_(in.end), table_(
   for (const std::optional<ValueType>& type : in.given) whole_.push_back(type && !is_float(*type));
 }
 
-void PieceScanner::scan(const char* p, const char* limit, std::uint64_t line, Piece& piece,
+void PieceScanner::scan(const char* p, const char* limit, Faults faults, Piece& piece,
                         Columns& columns) {
+  faults_ = faults;
   piece_ = &piece;
   columns_ = &columns;
   piece.begin = p;
   piece.last = false;
-  piece.first_line = line;
-  piece.lines = 0;
   piece.rows.clear();
   piece.seen = {};
   piece.seen.flags.assign(in_.cols(), 0);
   while (p < limit && !piece.last) {
     if (in_.dialect.is_comment(p, end_)) {
       p = in_.dialect.past_comment(p, end_);
-      ++piece.lines;
       continue;
     }
     p = table_.find(p, limit);
@@ -149,7 +147,6 @@ void PieceScanner::take_rows() {
   row_ = rows;
   if (fault) fail_row(*fault);
   for (row_ = 0; row_ < rows; ++row_) piece_->rows.push_back(offset(*table_.fields(0, row_, 1).at));
-  piece_->lines += rows;
   row_ = 0;
 }
 
@@ -168,7 +165,11 @@ void PieceScanner::take_column(std::size_t c, std::size_t rows) {
 }
 
 Place PieceScanner::place(const char* p, std::size_t col) const {
-  return {in_.file, offset(p), line(), col, label_of(in_.columns, col)};
+  return {in_.file, offset(p), line(p), col, label_of(in_.columns, col)};
+}
+
+std::uint64_t PieceScanner::line(const char* p) const {
+  return faults_ == Faults::told ? line_of(in_.base, p) : 0;
 }
 
 /// Says what is wrong with a row.
@@ -186,7 +187,8 @@ void PieceScanner::fail_row(const RowTable::Fault& fault) const {
     ++count;
     p = more->end;
   }
-  throw Error(Errc::corrupt, in_.file, offset(fault.at), count_text(line(), count, in_.cols()));
+  throw Error(Errc::corrupt, in_.file, offset(fault.at),
+              count_text(line(fault.at), count, in_.cols()));
 }
 
 }  // namespace dapple::detail::csv

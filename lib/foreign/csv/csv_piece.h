@@ -73,11 +73,9 @@ class Columns {
 
 /// What else was seen in a piece of the text.
 struct Piece {
-  const char* begin = nullptr;  // of its first row
-  const char* end = nullptr;    // of its last row
-  bool last = false;            // only blank lines follow
-  std::uint64_t first_line = 0;
-  std::uint64_t lines = 0;          // rows and comments
+  const char* begin = nullptr;      // of its first row
+  const char* end = nullptr;        // of its last row
+  bool last = false;                // only blank lines follow
   std::vector<std::uint64_t> rows;  // byte of the file where each starts
   Seen seen;
 };
@@ -86,13 +84,16 @@ class PieceScanner {
  public:
   explicit PieceScanner(const ScanInput& input);
 
-  /// Scans the rows that start in [p, limit); the first is line `line`. `columns` takes them as
-  /// those that follow its own. Throws as `open_csv`.
-  void scan(const char* p, const char* limit, std::uint64_t line, Piece& piece, Columns& columns);
+  /// What comes of a fault: an error for people, or one that nobody sees, for which no lines are
+  /// counted.
+  enum class Faults : bool { told, unseen };
+  /// Scans the rows that start in [p, limit). `columns` takes them as those that follow its own.
+  /// Throws as `open_csv`.
+  void scan(const char* p, const char* limit, Faults faults, Piece& piece, Columns& columns);
 
  private:
   std::uint64_t offset(const char* p) const { return static_cast<std::uint64_t>(p - in_.base); }
-  std::uint64_t line() const { return piece_->first_line + piece_->lines + row_; }
+  std::uint64_t line(const char* p) const;
   /// Rows before this one.
   std::uint64_t row_number() const { return columns_->rows() + piece_->rows.size() + row_; }
   Place place(const char* p, std::size_t col) const;
@@ -115,7 +116,8 @@ class PieceScanner {
   std::vector<std::uint8_t> whole_;  // columns given as integers
   Piece* piece_ = nullptr;           // that is being scanned,
   Columns* columns_ = nullptr;       // and what is seen in it
-  std::size_t row_ = 0;              // of the table
+  Faults faults_ = Faults::told;
+  std::size_t row_ = 0;  // of the table
 };
 
 }  // namespace dapple::detail::csv

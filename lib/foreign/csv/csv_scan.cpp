@@ -19,15 +19,9 @@ constexpr std::ptrdiff_t kPieceBytes = std::ptrdiff_t{1} << 20;  // that a threa
 class TextScan {
  public:
   /// With a plan, cells go to `tiles`.
-  TextScan(const ScanInput& input, const char* p, std::uint64_t line, const Plan* plan = nullptr,
+  TextScan(const ScanInput& input, const char* p, const Plan* plan = nullptr,
            Tiles* tiles = nullptr)
-      : in_(input),
-        first_(p),
-        first_line_(line),
-        plan_(plan),
-        tiles_(tiles),
-        columns_(input, plan),
-        next_(p) {
+      : in_(input), first_(p), plan_(plan), tiles_(tiles), columns_(input, plan), next_(p) {
     rows_.seen.flags.assign(input.cols(), 0);
   }
 
@@ -97,7 +91,7 @@ class TextScan {
     Piece piece;
     for (; scanned_ < n && !done_; ++scanned_) {
       columns_.clear_cells();
-      scanner.scan(next_, limit(scanned_ + 1), next_line(), piece, columns_);
+      scanner.scan(next_, limit(scanned_ + 1), PieceScanner::Faults::told, piece, columns_);
       take(piece, columns_);
     }
   }
@@ -123,7 +117,7 @@ class TextScan {
         if (done_ || next_ >= end) return;
         if (!sound || piece.begin != next_ || !columns_.merge(columns)) {
           columns_.clear_cells();
-          scanner.scan(next_, end, next_line(), piece, columns_);
+          scanner.scan(next_, end, PieceScanner::Faults::told, piece, columns_);
           take(piece, columns_);
         } else {
           take(piece, columns);
@@ -135,7 +129,7 @@ class TextScan {
   static bool scans(PieceScanner& scanner, const char* begin, const char* end, Piece& piece,
                     Columns& columns) {
     try {
-      scanner.scan(begin, end, 0, piece, columns);
+      scanner.scan(begin, end, PieceScanner::Faults::unseen, piece, columns);
       return true;
     } catch (const Error&) {
       return false;
@@ -152,18 +146,12 @@ class TextScan {
     return end;
   }
 
-  std::uint64_t next_line() const noexcept { return first_line_ + lines_; }
-
   /// Adds what was seen in a piece that starts where the previous one ended, and its cells.
   void take(Piece& piece, Columns& columns) {
-    for (NumbersAt* numbers : {&piece.seen.rounded, &piece.seen.marks, &piece.seen.misfits}) {
-      for (auto& [col, at] : *numbers) at.line += next_line() - piece.first_line;
-    }
     if (tiles_ != nullptr && fits_) fits_ = columns_.fits(*plan_);
     if (tiles_ != nullptr && fits_) tiles_->append(columns.cells(), piece.rows);
     if (!fits_) columns_.drop_cells();
     rows_.rows += piece.rows.size();
-    lines_ += piece.lines;
     rows_.seen.add(piece.seen);
     next_ = piece.end;
     done_ = piece.last || next_ == in_.end;
@@ -171,14 +159,12 @@ class TextScan {
 
   const ScanInput& in_;
   const char* const first_;
-  const std::uint64_t first_line_;
   const Plan* const plan_;
   Tiles* const tiles_;
   Columns columns_;
   Rows rows_;
-  std::uint64_t lines_ = 0;    // rows and comments
-  std::uint64_t scanned_ = 0;  // pieces
-  const char* next_;           // the row that follows what was scanned
+  std::uint64_t scanned_ = 0;       // pieces
+  const char* next_;                // the row that follows what was scanned
   std::atomic<bool> done_ = false;  // a worker may look before its turn
   bool fits_ = true;
 };
@@ -192,16 +178,15 @@ void Seen::add(Seen& later) {
   misfits.merge(later.misfits);
 }
 
-Rows see_rows(const ScanInput& input, const char* p, std::uint64_t line, Extent extent) {
-  TextScan scan(input, p, line);
+Rows see_rows(const ScanInput& input, const char* p, Extent extent) {
+  TextScan scan(input, p);
   scan.scan_first_piece();
   if (extent == Extent::all) scan.scan_rest();
   return scan.finish();
 }
 
-Imported import_rows(const ScanInput& input, const char* p, std::uint64_t line, const Plan& plan,
-                     Tiles& tiles) {
-  TextScan scan(input, p, line, &plan, &tiles);
+Imported import_rows(const ScanInput& input, const char* p, const Plan& plan, Tiles& tiles) {
+  TextScan scan(input, p, &plan, &tiles);
   scan.scan_first_piece();
   scan.scan_rest();
   if (scan.fits()) tiles.finish();

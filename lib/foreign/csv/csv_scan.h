@@ -37,7 +37,6 @@ inline constexpr std::uint16_t nan = 4096;  // a missing value that is read as N
 /// Where the first number of a column is that is not like others.
 struct NumberAt {
   std::uint64_t offset = 0;
-  std::uint64_t line = 0;
   std::string text;
 };
 
@@ -103,6 +102,10 @@ struct ScanInput {
   unsigned threads;
 
   std::size_t cols() const noexcept { return given.size(); }
+  /// The line of the file that a byte is in. O(bytes before it).
+  std::uint64_t line_at(std::uint64_t offset) const noexcept {
+    return line_of(base, base + offset);
+  }
 };
 
 /// The label of a column; none where columns have none.
@@ -112,9 +115,9 @@ inline std::string_view label_of(const std::vector<Column>& columns, std::size_t
 
 class Tiles;
 
-/// Scans rows from `p`, which is line `line`: those of the first megabyte, or all of them. Throws
-/// as `open_csv` does, for the first fault in the text. O(bytes). Memory for each different word,
-/// and for each thread for those of a megabyte.
+/// Scans rows from `p`: those of the first megabyte, or all of them. Throws as `open_csv` does, for
+/// the first fault in the text. O(bytes). Memory for each different word, and for each thread for
+/// those of a megabyte.
 ///
 /// A column whose fields are all `true` or `false` is boolean; all ISO 8601: a timestamp, in the
 /// coarsest unit that holds them all. A column with other fields is of words: a category where they
@@ -122,7 +125,7 @@ class Tiles;
 /// words, without quotes, are missing. Integers with zeros in front are words where there are
 /// labels or other words: postal codes and the like, of which numbers would lose the zeros.
 enum class Extent : bool { first, all };
-Rows see_rows(const ScanInput& input, const char* p, std::uint64_t line, Extent extent);
+Rows see_rows(const ScanInput& input, const char* p, Extent extent);
 
 /// The same of all rows, whose cells go to `tiles` as the plan says. Should the text not be like
 /// that, the rest is only looked at, and `fits` is false.
@@ -130,7 +133,6 @@ struct Imported {
   Rows rows;
   bool fits = true;
 };
-Imported import_rows(const ScanInput& input, const char* p, std::uint64_t line, const Plan& plan,
-                     Tiles& tiles);
+Imported import_rows(const ScanInput& input, const char* p, const Plan& plan, Tiles& tiles);
 
 }  // namespace dapple::detail::csv

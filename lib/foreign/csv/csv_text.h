@@ -57,8 +57,12 @@ struct Dialect {
 /// Throws invalid_argument where a field or a line could be read in two ways.
 void require_dialect(const Dialect& dialect, const std::string& file);
 
-/// How many lines end in [p, end).
+/// How many lines end in [p, end), those in quotes too.
 std::uint64_t count_lines(const char* p, const char* end) noexcept;
+/// The line of a text that `at` is in, counted from 1.
+inline std::uint64_t line_of(const char* text, const char* at) noexcept {
+  return 1 + count_lines(text, at);
+}
 
 /// One field as the text has it.
 struct Field {

@@ -163,8 +163,8 @@ void Tiles::fail_cell(std::size_t row, std::size_t col, ValueType type) const {
     field = find_field(p, in_.end, in_.dialect.delimiter);
   }
   const auto offset = static_cast<std::uint64_t>(p - in_.base);
-  fail_field({in_.file, offset, 1 + count_lines(in_.base, in_.base + offsets_[row]), col, {}}, p,
-             in_.end, in_.dialect, in_.missing, type, true);
+  fail_field({in_.file, offset, in_.line_at(offset), col, {}}, p, in_.end, in_.dialect, in_.missing,
+             type, true);
 }
 
 void Tiles::gather(std::size_t col, ValueType from, ValueType to, std::byte* out,

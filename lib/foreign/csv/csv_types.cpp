@@ -45,22 +45,26 @@ std::optional<std::string> type_key(const std::vector<Column>& columns, std::siz
   return std::nullopt;
 }
 
+Place place_of(const NumberAt& at, std::size_t col, const ScanInput& input) {
+  return {input.file, at.offset, input.line_at(at.offset), col, label_of(input.columns, col)};
+}
+
 /// Throws type_mismatch when an integer of the column would be rounded to f64 unasked. Beside
 /// fractions it is a float like these.
-void require_exact_integers(std::optional<ValueType> given, const Rows& rows, std::size_t col,
-                            const std::vector<Column>& columns, const std::string& file) {
+void require_exact_integers(const Rows& rows, std::size_t col, const ScanInput& input) {
+  const std::optional<ValueType> given = input.given[col];
   const bool asked = given && is_float(*given);
   const bool whole = (rows.seen.flags[col] & kFloats) == 0;
   if (asked || !whole || (rows.seen.flags[col] & flag::rounded) == 0) return;
   const NumberAt& at = rows.seen.rounded.at(col);
   const bool alone = is_float(inferred_type(rows.seen.flags[col], true));
   std::string ways_out = alone ? "" : "a header line makes it a frame";
-  const std::optional<std::string> key = type_key(columns, col);
+  const std::optional<std::string> key = type_key(input.columns, col);
   const bool rounds = key && at.text.size() <= std::numeric_limits<double>::max_exponent10;
   if (rounds) {
     ways_out += (alone ? "the type " : ", the type ") + shown(*key + "=f64") + " rounds it";
   }
-  fail_at(Errc::type_mismatch, {file, at.offset, at.line, col, label_of(columns, col)},
+  fail_at(Errc::type_mismatch, place_of(at, col, input),
           shown(at.text) +
               (alone ? " is not exact as f64, and neither i64 nor u64 holds all of the column"
                      : " is not exact as f64, the type of the other columns") +
@@ -136,8 +140,7 @@ void require_numbers(const Rows& rows, const ScanInput& input) {
     return found;
   };
   const auto place = [&](const auto& found) {
-    const auto& [col, at] = *found;
-    return Place{input.file, at.offset, at.line, col, label_of(input.columns, col)};
+    return place_of(found->second, found->first, input);
   };
   const auto misfit =
       first(rows.seen.misfits, [&](std::size_t c) { return !rows.meanings[c].has_value(); });
@@ -154,20 +157,17 @@ void require_numbers(const Rows& rows, const ScanInput& input) {
   }
 }
 
-ValueType column_type(std::optional<ValueType> given, const Rows& rows, std::size_t col,
-                      const std::vector<Column>& columns, const std::string& file) {
-  if (given) return *given;
+ValueType column_type(const Rows& rows, std::size_t col, const ScanInput& input) {
+  if (input.given[col]) return *input.given[col];
   const ValueType type = inferred_type(rows.seen.flags[col], rows.rows > 0);
-  if (is_float(type)) require_exact_integers(given, rows, col, columns, file);
+  if (is_float(type)) require_exact_integers(rows, col, input);
   return type;
 }
 
-ValueType matrix_type(const std::vector<std::optional<ValueType>>& given, const Rows& rows,
-                      const std::string& file) {
+ValueType matrix_type(const Rows& rows, const ScanInput& input) {
+  const auto& given = input.given;
   const auto require_exact = [&] {
-    for (std::size_t c = 0; c < given.size(); ++c) {
-      require_exact_integers(given[c], rows, c, {}, file);
-    }
+    for (std::size_t c = 0; c < given.size(); ++c) require_exact_integers(rows, c, input);
   };
   // Columns without a given type are one as far as types go.
   std::uint16_t seen = 0;
@@ -187,21 +187,18 @@ ValueType matrix_type(const std::vector<std::optional<ValueType>>& given, const 
   return wide.value_or(ValueType::f64);
 }
 
-std::string note_of_rounding(const Rows& rows, const Schema& schema,
-                             const std::vector<std::optional<ValueType>>& given,
-                             const std::string& file) {
+std::string note_of_rounding(const Rows& rows, const Schema& schema, const ScanInput& input) {
   std::string note;
   std::uint64_t others = 0;
   for (const auto& [col, at] : rows.seen.rounded) {
     const bool number = !rows.meanings[col];
-    if (given[col] || !number || !is_float(schema.type_of(col))) continue;
+    if (input.given[col] || !number || !is_float(schema.type_of(col))) continue;
     if (!note.empty()) {
       ++others;
       continue;
     }
-    note = place_text({file, at.offset, at.line, col, label_of(schema.columns, col)}) + ": " +
-           shown(at.text) + " is rounded to " + std::string(name(schema.type_of(col))) +
-           ", because the column has " +
+    note = place_text(place_of(at, col, input)) + ": " + shown(at.text) + " is rounded to " +
+           std::string(name(schema.type_of(col))) + ", because the column has " +
            ((rows.seen.flags[col] & flag::fraction) != 0
                 ? "numbers that are no integers, such as 0.5 or -0"
                 : "missing values that are read as NaN") +

@@ -16,19 +16,15 @@ std::optional<std::uint64_t> integer_mark(std::uint16_t seen) noexcept;
 
 /// Says which integer is rounded to f64 first, where nobody asked for that type; "" if none is.
 /// `schema` has the types of all columns.
-std::string note_of_rounding(const Rows& rows, const Schema& schema,
-                             const std::vector<std::optional<ValueType>>& given,
-                             const std::string& file);
+std::string note_of_rounding(const Rows& rows, const Schema& schema, const ScanInput& input);
 
-/// The type of column `col` of the frame `columns`: given (by the caller or a .meta file) or from
+/// The type of column `col` of a frame: given (by the caller or a .meta file) or from
 /// what was seen in it. Throws type_mismatch when f64 would have to round a column of integers.
-ValueType column_type(std::optional<ValueType> given, const Rows& rows, std::size_t col,
-                      const std::vector<Column>& columns, const std::string& file);
+ValueType column_type(const Rows& rows, std::size_t col, const ScanInput& input);
 
 /// The one type that holds all columns of a matrix: the one that all are given, i64, u64 or f64.
 /// Throws type_mismatch when f64 would have to round a column of integers.
-ValueType matrix_type(const std::vector<std::optional<ValueType>>& given, const Rows& rows,
-                      const std::string& file);
+ValueType matrix_type(const Rows& rows, const ScanInput& input);
 
 /// The first of these types, or of i64, u64 and f64, that holds all values of all of them.
 std::optional<ValueType> type_that_holds(const std::vector<ValueType>& types);

@@ -38,9 +38,9 @@ void require_text(std::string_view text, const char* base, const std::string& fi
                   " -t UTF-8' does that");
 }
 
-void require_utf8(const ScanInput& input, const Rows& rows, const char* p, std::uint64_t line) {
+void require_utf8(const ScanInput& input, const Rows& rows, const char* p) {
   if (std::none_of(rows.meanings.begin(), rows.meanings.end(), is_bad)) return;
-  for (const char* const end = input.base + rows.end; p < end; ++line) {
+  for (const char* const end = input.base + rows.end; p < end;) {
     if (input.dialect.is_comment(p, end)) {
       p = Dialect::past_comment(p, end);
       continue;
@@ -50,7 +50,8 @@ void require_utf8(const ScanInput& input, const Rows& rows, const char* p, std::
       if (!field) return;
       if (rows.meanings[col] && !is_utf8(field->text)) {
         const auto offset = static_cast<std::uint64_t>(p - input.base);
-        fail_at(Errc::unsupported, {input.file, offset, line, col, input.columns[col].label},
+        fail_at(Errc::unsupported,
+                {input.file, offset, input.line_at(offset), col, input.columns[col].label},
                 shown(field->text) + " is not UTF-8; convert the text to UTF-8 first", "utf-8");
       }
       p = field->end;

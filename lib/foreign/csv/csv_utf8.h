@@ -18,8 +18,8 @@ std::string_view other_encoding(std::string_view text) noexcept;
 void require_text(std::string_view text, const char* base, const std::string& file);
 
 /// Throws unsupported, naming line and column, for the first field with a word that is not UTF-8.
-/// `rows` is what a scan found from `p` on, which is line `line`. O(bytes of different words); once
-/// more through the text when there is one.
-void require_utf8(const ScanInput& input, const Rows& rows, const char* p, std::uint64_t line);
+/// `rows` is what a scan found from `p` on. O(bytes of different words); once more through the text
+/// when there is one.
+void require_utf8(const ScanInput& input, const Rows& rows, const char* p);
 
 }  // namespace dapple::detail::csv
