@@ -8,6 +8,7 @@
 
 #include "dapple/dapple.h"
 #include "lib/codec/crc32c.h"
+#include "lib/io/local/local_file.h"
 #include "tests/check.h"
 #include "tests/foreign/zip_image.h"
 #include "tests/support.h"
@@ -130,6 +131,18 @@ TEST_CASE("zarr: a hierarchy of several arrays lists them") {
   CHECK(error_of_array(golden("zarr") / "v3.zarr", "nothing").code() == Errc::invalid_argument);
   CHECK(error_of_array(golden("zarr") / "v3.zarr", "../v2.zarr/blosc").code() ==
         Errc::invalid_argument);
+}
+
+TEST_CASE("zarr: a folder that cannot be listed is an error, not one without arrays") {
+  const TempDir dir;
+  write_text(dir / "zarr.json", "{}");
+  const auto file = detail::LocalFile::open((dir / "zarr.json").string());
+  CHECK(file->folders_beside("").empty());
+  // As one that its user may not list, but anybody is refused this.
+  const Error error = required_error(error_of([&] { file->folders_beside("gone"); }));
+  CHECK(error.code() == Errc::io);
+  CHECK(error.detail() == "cannot list: No such file or directory");
+  CHECK(mentions(error, "gone"));
 }
 
 TEST_CASE("zarr: anndata's sparse matrix is X, its table a frame") {

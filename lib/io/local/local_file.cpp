@@ -287,6 +287,7 @@ std::vector<std::string> LocalFile::folders_beside(const std::string& folder) co
     std::error_code none;
     if (it->is_directory(none)) names.push_back(it->path().filename().string());
   }
+  if (error) throw_io(path.string(), "list", error.value());
   std::sort(names.begin(), names.end());
   return names;
 }
