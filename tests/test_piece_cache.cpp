@@ -89,6 +89,19 @@ TEST_CASE("piece cache: another one for the same version reads what was written,
   CHECK(!read(PieceCache(folder, "http://a/y version 1", size), 1));
 }
 
+TEST_CASE("piece cache: a folder that it makes is its user's alone, others stay as they are") {
+  namespace fs = std::filesystem;
+  const TempDir dir;
+  fs::create_directory(dir / "old");
+  const fs::perms old = fs::status(dir / "old").permissions();
+  for (const char* const name : {"a/new", "b/new/", "old"}) {
+    PieceCache(CacheFolder{dir / name, 1 << 30}, "x", kPiece);
+  }
+  CHECK(fs::status(dir / "a/new").permissions() == fs::perms::owner_all);
+  CHECK(fs::status(dir / "b/new").permissions() == fs::perms::owner_all);
+  CHECK(fs::status(dir / "old").permissions() == old);
+}
+
 TEST_CASE("piece cache: bytes of several pieces are there if all pieces are") {
   const TempDir dir;
   const CacheFolder folder{dir.path(), 1 << 30};

@@ -83,7 +83,8 @@ struct PieceCache::File {
 PieceCache::PieceCache(CacheFolder folder, const std::string& object, std::uint64_t size)
     : folder_(std::move(folder)), name_(name_of(object) + kPieces), size_(size) {
   std::error_code failed;
-  fs::create_directories(folder_.path, failed);
+  const bool made = fs::create_directories(folder_.path, failed);
+  if (made && !failed) fs::permissions(folder_.path, fs::perms::owner_all, failed);
   if (failed) throw_io(folder_.path, "make", failed.value());
   file_ = open_file();
 }
