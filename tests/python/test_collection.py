@@ -92,6 +92,19 @@ def test_a_member_is_replaced_whole(pbmc):
     assert not [name for name in pbmc if "new" in name]
 
 
+def test_a_member_of_another_kind_takes_the_place_of_the_old_one(tmp_path):
+    c = dp.write_collection(tmp_path / "c.dds", {"uns/x": {"a": 1}, "uns/y": np.eye(2)})
+    c["uns/x"], c["uns/y"] = np.eye(3), {"b": 2}
+    assert list(c) == ["uns/x", "uns/y"]
+    assert c["uns/x"].shape == (3, 3) and c["uns/y"] == {"b": 2}
+    del c["uns/x"], c["uns/y"]
+    assert list(c) == []
+    c.declare({"Z": ("cells", None)})
+    with pytest.raises(KeyError):
+        del c["collection"]  # whose name would be that of the declaration
+    assert (tmp_path / "c.dds" / "collection.json").exists()
+
+
 def test_a_collection_that_is_replaced_is_there_at_every_moment(tmp_path):
     path, missing, done = tmp_path / "c.dds", [], threading.Event()
     dp.write_collection(path, {"X": X})

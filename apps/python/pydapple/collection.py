@@ -255,7 +255,9 @@ class Collection(MutableMapping[str, Any]):
         name = checked_name(name)
         if name.split("/")[0] == "uns" and isinstance(data, Mapping):
             text = to_json(data, name)
-            return self._publish(name + _JSON, lambda path: _put_text(path, text))
+            self._publish(name + _JSON, lambda path: _put_text(path, text))
+            self._remove(name, _OBJECT)
+            return
         wanted = self._axes_of(name) if axes is None else _checked_axes(name, axes)
 
         def make(path: str) -> None:
@@ -265,20 +267,25 @@ class Collection(MutableMapping[str, Any]):
                 self._files().require_fit(name, *made.shape, *wanted)
 
         self._publish(name + _OBJECT, make)
+        self._remove(name, _JSON)  # which would be found first
         if axes is not None and tuple(wanted) != self._axes_of(name):
             self.declare({name: axes})
-        return None
 
     def __delitem__(self, name: str) -> None:
         self.require_folder()
         name = checked_name(name)
-        for ending in (_OBJECT, _JSON):
-            file = os.path.join(self.path, *name.split("/")) + ending
-            if os.path.exists(file):
-                os.unlink(file)
-                self._opened.pop(name, None)
-                return
-        raise self._absent(name)
+        removed = [self._remove(name, ending) for ending in (_OBJECT, _JSON)]
+        if not any(removed):
+            raise self._absent(name)
+        self._opened.pop(name, None)
+
+    def _remove(self, name: str, ending: str) -> bool:
+        """Remove a member's file, if there is one."""
+        file = os.path.join(self.path, *name.split("/")) + ending
+        if name + ending == DECLARED or not os.path.exists(file):
+            return False
+        os.unlink(file)
+        return True
 
     def _publish(self, file: str, make: Any) -> None:
         """Have a file made under a name that nobody sees, and give it its own when it is whole."""
