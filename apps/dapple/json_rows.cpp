@@ -8,6 +8,7 @@
 #include "found_rows.h"
 #include "input.h"
 #include "report.h"
+#include "selection.h"
 #include "text.h"
 
 namespace dapple::cli {
@@ -16,23 +17,29 @@ namespace {
 
 constexpr std::uint64_t kCellsAtOnce = std::uint64_t{1} << 20;
 
-/// The selected columns of a matrix are adjacent.
+/// Columns by ranges of them.
 template <Value T>
-void print_rows(const Matrix& matrix, Range rows, Range cols, const TextOptions& options,
-                Output& out) {
-  const std::uint64_t step =
-      std::max<std::uint64_t>(1, kCellsAtOnce / std::max<std::uint64_t>(1, cols.size()));
+void print_rows(const Matrix& matrix, Range rows, const std::vector<Range>& cols,
+                const TextOptions& options, Output& out) {
+  std::uint64_t width = 1;
+  for (const Range& run : cols) width += run.size();
+  const std::uint64_t step = std::max<std::uint64_t>(1, kCellsAtOnce / width);
   std::string text;
   while (!rows.empty()) {
     const Range some{rows.begin, rows.begin + std::min(step, rows.size())};
-    const auto values = matrix.read<T>({some, cols}, options.reading);
+    std::vector<std::vector<T>> parts;
+    for (const Range& run : cols) parts.push_back(matrix.read<T>({some, run}, options.reading));
     text.clear();
     for (std::uint64_t r = 0; r < some.size(); ++r) {
-      for (std::uint64_t c = 0; c < cols.size(); ++c) {
-        text += c == 0 ? "[" : ",";
-        text += json_number(cell_text(values[r * cols.size() + c], options.short_floats));
+      text += '[';
+      for (std::size_t p = 0; p < cols.size(); ++p) {
+        for (std::uint64_t c = 0; c < cols[p].size(); ++c) {
+          if (text.back() != '[') text += ',';
+          const T value = parts[p][r * cols[p].size() + c];
+          text += json_number(cell_text(value, options.short_floats));
+        }
       }
-      text += cols.empty() ? "[]\n" : "]\n";
+      text += "]\n";
     }
     out.write(text);
     rows.begin = some.end;
@@ -45,11 +52,8 @@ void print_json_rows(const std::variant<Matrix, Frame>& object, const Selection&
                      const TextOptions& options, Console& console) {
   Range rows = part.rows.value_or(Range{0, base(object).rows()});
   if (const auto* const matrix = std::get_if<Matrix>(&object)) {
-    Range cols{0, matrix->cols()};
-    if (part.cols) cols = {0, 0};
-    if (part.cols && !part.cols->empty()) cols = {part.cols->front(), part.cols->back() + 1};
     visit_type(matrix->value_type(), [&](auto tag) {
-      print_rows<decltype(tag)>(*matrix, rows, cols, options, console.out);
+      print_rows<decltype(tag)>(*matrix, rows, column_runs(part, *matrix), options, console.out);
     });
     return;
   }

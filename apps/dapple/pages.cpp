@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 
 #include "input.h"
+#include "selection.h"
 #include "text.h"
 
 namespace dapple::cli {
@@ -86,18 +88,22 @@ std::vector<PageColumn> CellPages::load(Range rows, Range cols) const {
   return page;
 }
 
-/// The selected columns of a matrix are adjacent, so one read is enough.
 void CellPages::load_matrix(const Matrix& matrix, Range rows, Range cols,
                             std::vector<PageColumn>& page) const {
-  const std::uint64_t first = column(cols.begin).number;
-  for (std::uint64_t k = 0; k < cols.size(); ++k) page[k].label = fmt::to_string(first + k);
-  visit_type(matrix.value_type(), [&](auto tag) {
-    using T = decltype(tag);
-    const auto values = matrix.read<T>({rows, {first, first + cols.size()}}, options_.reading);
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      page[i % page.size()].cells.push_back(cell_text(values[i], options_.short_floats));
-    }
-  });
+  Selection wanted{.cols = std::vector<std::uint64_t>()};
+  for (std::uint64_t k = cols.begin; k < cols.end; ++k) wanted.cols->push_back(column(k).number);
+  auto to = page.begin();
+  for (const Range& run : column_runs(wanted, matrix)) {
+    const std::span columns(to, run.size());
+    for (std::uint64_t k = 0; k < run.size(); ++k) columns[k].label = fmt::to_string(run.begin + k);
+    visit_type(matrix.value_type(), [&](auto tag) {
+      const auto values = matrix.read<decltype(tag)>({rows, run}, options_.reading);
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        columns[i % columns.size()].cells.push_back(cell_text(values[i], options_.short_floats));
+      }
+    });
+    to += static_cast<std::ptrdiff_t>(run.size());
+  }
 }
 
 namespace {

@@ -209,6 +209,16 @@ Selection resolve(const SelectionFlags& flags, const std::variant<Matrix, Frame>
   return selection;
 }
 
+std::vector<Range> column_runs(const Selection& part, const BlockedObject& object) {
+  if (!part.cols) return {{0, object.cols()}};
+  std::vector<Range> runs;
+  for (const std::uint64_t col : *part.cols) {
+    if (runs.empty() || runs.back().end != col) runs.push_back({col, col});
+    ++runs.back().end;
+  }
+  return runs;
+}
+
 Range labelled_range(const Frame& frame, const std::string& label) {
   const auto group = frame.find_column(label) ? std::nullopt : frame.find_group(label);
   if (group) return *group;

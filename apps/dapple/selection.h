@@ -42,6 +42,9 @@ void require_consistent(const SelectionFlags& flags);
 Selection resolve(const SelectionFlags& flags, const std::variant<Matrix, Frame>& object,
                   const std::string& file);
 
+/// The selected columns in their order, those that follow each other in the object as one range.
+std::vector<Range> column_runs(const Selection& part, const BlockedObject& object);
+
 /// The column of that label, or all of the vector of that name. Throws absent.
 Range labelled_range(const Frame& frame, const std::string& label);
 

@@ -11,6 +11,7 @@
 #include "dapple/csv.h"
 #include "dapple/rows.h"
 #include "input.h"
+#include "selection.h"
 #include "text.h"
 
 namespace dapple::cli {
@@ -136,24 +137,40 @@ void for_each_band(const BlockedObject& object, const Region& region, std::uint6
   skip_to(region.rows.end);
 }
 
-/// The selected columns of a matrix are adjacent.
+/// The smallest region that has all columns of these.
+Region around(Range rows, const std::vector<Range>& cols) {
+  if (cols.empty()) return {rows, {0, 0}};
+  Range all = cols.front();
+  for (const Range& run : cols) {
+    all = {std::min(all.begin, run.begin), std::max(all.end, run.end)};
+  }
+  return {rows, all};
+}
+
 template <Value T>
 void print_matrix(const Matrix& matrix, const Selection& part, const TextOptions& options,
                   Output& out) {
-  const std::uint64_t width = width_of(part, matrix);
-  const std::uint64_t first = part.cols && width > 0 ? part.cols->front() : 0;
-  const Region region{rows_of(part, matrix), {first, first + width}};
+  using Part = decltype(matrix.read_csr<T>(Region(), options.reading));
+  const std::vector<Range> cols = column_runs(part, matrix);
+  const Region region = around(rows_of(part, matrix), cols);
+  const std::uint64_t height = rows_at_once(matrix, width_of(part, matrix));
   const bool strict = options.reading.absent == Absent::error;
-  for_each_band(matrix, region, rows_at_once(matrix, width), strict, [&](Range rows) {
-    const auto csr = matrix.read_csr<T>({rows, {first, first + width}}, options.reading);
+  for_each_band(matrix, region, height, strict, [&](Range rows) {
+    std::vector<Part> parts;
+    for (const Range& run : cols) {
+      parts.push_back(matrix.read_csr<T>({rows, run}, options.reading));
+    }
     std::string lines;
     for (std::uint64_t row = 0; row < rows.size(); ++row) {
       const std::string start = std::to_string(rows.begin + row) + ',';
-      for (std::uint64_t k = csr.row_ptr[row]; k < csr.row_ptr[row + 1]; ++k) {
-        if (csr.values[k] == T{0}) continue;  // -0
-        const fmt::format_int col(first + csr.col_idx[k]);
-        lines.append(start).append(col.data(), col.size()).append(",");
-        lines.append(cell_text(csr.values[k], options.short_floats)).append("\n");
+      for (std::size_t p = 0; p < cols.size(); ++p) {
+        const Part& csr = parts[p];
+        for (std::uint64_t k = csr.row_ptr[row]; k < csr.row_ptr[row + 1]; ++k) {
+          if (csr.values[k] == T{0}) continue;  // -0
+          const fmt::format_int col(cols[p].begin + csr.col_idx[k]);
+          lines.append(start).append(col.data(), col.size()).append(",");
+          lines.append(cell_text(csr.values[k], options.short_floats)).append("\n");
+        }
       }
       out.write(lines);
       lines.clear();
