@@ -70,7 +70,7 @@ std::vector<ShownColumn> labelled_columns(const Frame& frame,
 
 /// Prints the rows that meet a condition.
 int print_where(Input& input, const std::string& text, const std::vector<std::string>& labels,
-                Absent absent, Console& console) {
+                const TextOptions& options, Console& console) {
   const Expression wanted = Expression::parse(text);
   const auto object = open_input(input, console);
   say_note(input, base(object), console);
@@ -81,9 +81,9 @@ int print_where(Input& input, const std::string& text, const std::vector<std::st
         "the file holds a matrix, whose columns have no labels; 'dapple where' finds cells");
   }
   FoundRows rows(*frame, labels.empty() ? shown_columns(*frame) : labelled_columns(*frame, labels),
-                 RowNumbers::no, console, absent);
+                 RowNumbers::no, console, options);
   where(*frame, wanted, [&](std::span<const std::uint64_t> found) { rows.print(found); },
-        {.absent = absent});
+        {.absent = options.reading.absent});
   rows.finish();
   return kDone;
 }
@@ -144,7 +144,8 @@ int run_get(const Arguments& arguments, Console& console) {
     if (!as_text || sparse || chooses_cells(wanted)) {
       throw UsageError("--where prints rows as text, for > OUT.csv, and goes with --column only");
     }
-    return print_where(input, *where, wanted.labels, absent, console);
+    const TextOptions text{{absent}, destination.short_floats};
+    return print_where(input, *where, wanted.labels, text, console);
   }
   if (!as_screen) {
     if (as_text) destination.to = kDefaultFormat;

@@ -100,7 +100,7 @@ void search_frame(const Frame& frame, const Expression& expression, Print print,
     print_count(count_where(frame, expression, options), console);
   } else {
     FoundRows rows(frame, shown_columns(expression.columns(frame)), RowNumbers::yes, console,
-                   options.absent);
+                   {.reading = {.absent = options.absent}});
     where(
         frame, expression, [&](std::span<const std::uint64_t> found) { rows.print(found); },
         options);

@@ -1,6 +1,7 @@
 #include "found_rows.h"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 #include "dapple/csv.h"
@@ -33,12 +34,12 @@ std::string json_value(const Column& column, std::uint64_t bits) {
 }  // namespace
 
 FoundRows::FoundRows(const Frame& frame, std::vector<ShownColumn> columns, RowNumbers numbers,
-                     Console& console, Absent absent)
+                     Console& console, const TextOptions& options)
     : frame_(frame),
       columns_(std::move(columns)),
       numbers_(numbers),
       console_(console),
-      absent_(absent),
+      options_(options),
       safe_(console.out.is_terminal()),
       cells_(columns_.size()),
       texts_(columns_.size()) {
@@ -91,7 +92,7 @@ void FoundRows::load(std::span<const std::uint64_t> rows) {
     cells_[c].resize(rows.size() * size_of(type));
     buffers.push_back({number, type, cells_[c].data(), size_of(type)});
   }
-  gather_rows(frame_, rows, buffers, {.absent = absent_});
+  gather_rows(frame_, rows, buffers, options_.reading);
 }
 
 void FoundRows::add_row(std::uint64_t row, std::size_t place) {
@@ -122,6 +123,14 @@ void FoundRows::add_text(const std::string& text) {
 }
 
 void FoundRows::add_number(const Column& column, std::uint64_t bits) {
+  const Meaning& meaning = column.meaning;
+  if (options_.short_floats && column.value_type == ValueType::f32 &&
+      meaning.kind == MeaningKind::number && !is_missing(meaning, bits)) {
+    const auto value = std::bit_cast<float>(static_cast<std::uint32_t>(bits));
+    const std::string number = cell_text(value, true);
+    text_ += console_.json ? json_number(number) : number;
+    return;
+  }
   if (console_.json) {
     text_ += json_value(column, bits);
     return;

@@ -18,7 +18,7 @@ enum class RowNumbers : bool { no, yes };
 class FoundRows {
  public:
   FoundRows(const Frame& frame, std::vector<ShownColumn> columns, RowNumbers numbers,
-            Console& console, Absent absent);
+            Console& console, const TextOptions& options);
 
   /// Prints some rows, which ascend. Throws what gather_rows and read_text throw.
   void print(std::span<const std::uint64_t> rows);
@@ -37,7 +37,7 @@ class FoundRows {
   std::vector<ShownColumn> columns_;
   RowNumbers numbers_;
   Console& console_;
-  Absent absent_;
+  TextOptions options_;
   bool safe_;           // words from a file must not be taken for commands of the terminal
   bool begun_ = false;  // not before the condition is known to be one for its columns
   std::vector<std::string> keys_;                // of each column, in JSON

@@ -59,7 +59,7 @@ void print_json_rows(const std::variant<Matrix, Frame>& object, const Selection&
   }
   const auto& frame = std::get<Frame>(object);
   FoundRows found(frame, part.cols ? shown_columns(*part.cols) : shown_columns(frame),
-                  RowNumbers::no, console, options.reading.absent);
+                  RowNumbers::no, console, options);
   std::vector<std::uint64_t> numbers;
   for (; !rows.empty(); rows.begin += numbers.size()) {
     numbers.resize(std::min<std::uint64_t>(rows.size(), 1 << 16));
