@@ -55,6 +55,25 @@ def test_a_guarded_file_that_is_cut_raises_beside_faulthandler(tmp_path, first):
     assert ("Bus error" in done.stderr) == (not first)
 
 
+def test_a_stream_whose_producer_needs_python_is_read(tmp_path):
+    """pyarrow reads through a file system of Python in threads of its own, which need the GIL."""
+    pa, _ = pytest.importorskip("pyarrow"), pytest.importorskip("fsspec")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    parquet.write_table(pa.table({"a": range(5000)}), tmp_path / "p.parquet", row_group_size=1000)
+    done = run(
+        """
+        import faulthandler, fsspec, os, pyarrow.dataset, pyarrow.fs, pydapple as dp
+        faulthandler.dump_traceback_later(30, exit=True)
+        files = pyarrow.fs.PyFileSystem(pyarrow.fs.FSSpecHandler(fsspec.filesystem("file")))
+        data = pyarrow.dataset.dataset(os.path.abspath("p.parquet"), filesystem=files)
+        dp.write("p.dbdf", data.scanner().to_reader())
+        print(dp.open("p.dbdf")["a"].tolist() == list(range(5000)))
+        """,
+        tmp_path,
+    )
+    assert done.stdout == "True\n", done.stderr
+
+
 def test_a_sidecar_of_words_that_is_cut_is_named(tmp_path):
     path, sidecar = tmp_path / "w.csv", tmp_path / "w.csv.dpx"
     path.write_text("w\n" + "".join(f"word{i}\n" for i in range(100000)))

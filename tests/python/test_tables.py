@@ -266,6 +266,16 @@ def test_what_is_no_arrow_stream_is_told(there):
         there(Stream())
 
 
+def test_cells_of_a_row_that_is_missing_are_missing(there):
+    rows = pa.StructArray.from_arrays(
+        [pa.array([9, 1, 2, 3]), pa.array(["z", "a", "b", None])], ["n", "w"],
+        mask=pa.array([False, False, True, False]),
+    )  # fmt: skip
+    f = there(pa.chunked_array([rows[1:], rows[:1]]))
+    assert f["n"].tolist() == [1, None, 3, 9]
+    assert f["w"].tolist() == ["a", None, None, "z"]
+
+
 def test_what_no_column_holds_is_refused_by_name(tmp_path):
     tables = [
         pd.DataFrame({"bad": pd.Categorical([1, 2])}), pd.DataFrame({"bad": pd.period_range("2024", periods=1)}),

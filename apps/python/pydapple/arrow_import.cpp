@@ -129,19 +129,14 @@ class Imported {
     if (meaning_.has_words()) type_ = ValueType::u32;
   }
 
-  /// Rows [skip, skip + length) of a child, as its parent counts them.
-  void append(const ArrowArray& array, std::int64_t skip, std::int64_t length) {
-    const std::int64_t first = array.offset + skip;
-    const auto rows = static_cast<std::size_t>(length);
+  /// The child's rows of a batch. Where a row of the batch is missing, so are all of its cells.
+  void append(const ArrowArray& array, const ArrowArray& batch) {
+    const std::int64_t first = array.offset + batch.offset;
+    const auto rows = static_cast<std::size_t>(batch.length);
     const std::size_t before = missing_.size();
-    missing_.resize(before + rows);
-    if (array.null_count != 0 && array.n_buffers > 0 && array.buffers[0] != nullptr) {
-      for (std::size_t k = 0; k < rows; ++k) {
-        missing_[before + k] = !bit(array.buffers[0], first + static_cast<std::int64_t>(k));
-      }
-    } else if (format_ == "n") {
-      std::fill(missing_.begin() + static_cast<std::ptrdiff_t>(before), missing_.end(), 1);
-    }
+    missing_.resize(before + rows, format_ == "n");
+    mark_missing(array, first, before);
+    mark_missing(batch, batch.offset, before);
     values_.resize((before + rows) * dapple::size_of(type_));
     if (rows == 0 || format_ == "n") return;
     std::byte* const out = values_.data() + before * dapple::size_of(type_);
@@ -188,6 +183,14 @@ class Imported {
   }
 
  private:
+  /// Of the rows from `before` on, those that an array says are, from its row `first` on.
+  void mark_missing(const ArrowArray& array, std::int64_t first, std::size_t before) {
+    if (array.null_count == 0 || array.n_buffers == 0 || array.buffers[0] == nullptr) return;
+    for (std::size_t k = before; k < missing_.size(); ++k) {
+      if (!bit(array.buffers[0], first + static_cast<std::int64_t>(k - before))) missing_[k] = 1;
+    }
+  }
+
   /// Dates in milliseconds (date64) are days like other dates; unless one is no whole day, which
   /// Arrow does not allow, or none of date32.
   void count_days() {
@@ -344,6 +347,14 @@ void check(ArrowArrayStream& stream, int status) {
                       words != nullptr ? words : "the Arrow stream failed");
 }
 
+/// What call() gives: a producer may wait for threads of its own, which need the GIL to read a file
+/// through Python.
+template <class Call>
+int without_gil(const Call& call) {
+  const nb::gil_scoped_release release;
+  return call();
+}
+
 /// [(name, values, missing, meaning, metadata)] of all columns, and the metadata of the schema.
 nb::object read_stream(nb::handle capsule) {
   auto* const held =
@@ -353,7 +364,7 @@ nb::object read_stream(nb::handle capsule) {
   if (stream.release == nullptr)
     throw dapple::Error(dapple::Errc::invalid_argument, "the Arrow stream was read before");
   Owned<ArrowSchema> schema;
-  check(stream, stream.get_schema(&stream, &schema));
+  check(stream, without_gil([&] { return stream.get_schema(&stream, &schema); }));
   if (std::string(schema.format) != "+s") {
     throw nb::type_error("the Arrow stream holds one array, but a frame is made of columns");
   }
@@ -361,14 +372,14 @@ nb::object read_stream(nb::handle capsule) {
   for (std::int64_t k = 0; k < schema.n_children; ++k) columns.emplace_back(*schema.children[k]);
   for (;;) {
     Owned<ArrowArray> batch;
-    check(stream, stream.get_next(&stream, &batch));
+    check(stream, without_gil([&] { return stream.get_next(&stream, &batch); }));
     if (batch.release == nullptr) break;
     if (batch.n_children != schema.n_children) {
       throw dapple::Error(dapple::Errc::invalid_argument,
                           "a batch of the Arrow stream does not fit its schema");
     }
     for (std::size_t k = 0; k < columns.size(); ++k) {
-      columns[k].append(*batch.children[k], batch.offset, batch.length);
+      columns[k].append(*batch.children[k], batch);
     }
     check_signals();
   }
