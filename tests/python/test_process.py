@@ -2,6 +2,7 @@
 
 import faulthandler
 import gc
+import gzip
 import os
 import pathlib
 import signal
@@ -189,6 +190,18 @@ def test_ctrl_c_ends_long_work(tmp_path):
     slow = {work: float(s) for work, s in ended.items() if float(s) > 3}  # 1 s on a quiet machine
     assert not slow
     assert set(os.listdir(tmp_path)) <= {"a.dbdf", "a.dbdf.dpc", "b.dbdf", "c.dbdf"}
+
+
+def test_ctrl_c_ends_the_opening_of_compressed_text(tmp_path):
+    dp.write(tmp_path / "a.dbdf", np.eye(2), sync=False)
+    line = ",".join(str(k / 7) for k in range(40)) + "\n"
+    (tmp_path / "t.csv.gz").write_bytes(gzip.compress(line.encode() * 100_000, 1) * 6)
+    begin = time.monotonic()
+    dp.open(tmp_path / "t.csv.gz")
+    whole = time.monotonic() - begin  # a second and more
+    done = run(CTRL_C.format(works=["dp.open('t.csv.gz')"]), tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert float(done.stdout.split()[0]) < whole / 4
 
 
 def test_an_array_that_lives_until_the_end_is_no_leak(tmp_path):

@@ -1,6 +1,9 @@
 // Whole files: opening, converting, checking, repairing.
+#include <algorithm>
+#include <iterator>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -26,14 +29,24 @@ namespace {
 namespace fs = std::filesystem;
 using Bounds = std::optional<std::pair<std::uint64_t, std::uint64_t>>;
 
-nb::object open_file(const fs::path& path, const dapple::OpenOptions& options, bool far) {
-  // Text and compressed files are read whole; of any other only headers or an index.
-  std::error_code failed;
+/// Whether opening reads all of a file, and takes long: of text, and of what is compressed, which
+/// may be many times larger than it is. Of any other only headers or an index are read.
+bool is_long_to_open(const fs::path& path, const dapple::OpenOptions& options) {
+  constexpr std::uint64_t kMostSmaller = 64;
+  constexpr std::string_view kText[] = {".csv", ".mtx", ".idv", ".tsv", ".txt"};
   const std::string ending = path.extension().string();
-  const bool is_long = (ending == ".csv" || ending == ".mtx" || ending == ".idv" ||
-                        ending == ".tsv" || ending == ".txt") &&
-                       fs::file_size(path, failed) >= kLongWork && !failed;
-  auto opened = interruptible(is_long, [path, options] { return dapple::open(path, options); });
+  const bool compressed = ending == ".gz" || ending == ".zst";
+  const bool text = std::ranges::find(kText, ending) != std::end(kText) ||
+                    (!options.format.empty() && options.format != "dbdf");
+  if (!compressed && !text) return false;
+  std::error_code failed;
+  const std::uint64_t size = fs::file_size(path, failed);
+  return !failed && size >= (compressed ? kLongWork / kMostSmaller : kLongWork);
+}
+
+nb::object open_file(const fs::path& path, const dapple::OpenOptions& options, bool far) {
+  auto opened = interruptible(is_long_to_open(path, options),
+                              [path, options] { return dapple::open(path, options); });
   return to_handle(std::move(opened), far);
 }
 
