@@ -149,6 +149,7 @@ def test_parquet_is_pointed_to_what_reads_it(tmp_path):
         ({"csv": {"delimiter": 9}}, "csv's 'delimiter' is one character or 'tab', not 9"),
         ({"csv": {"missing_words": "NULL"}}, "csv's 'missing_words' is a list of str, not 'NULL'"),
         ({"csv": {"types": "x"}}, "csv's 'types' is a dict of labels and types, not 'x'"),
+        ({"csv": {"types": {"a\udcff": "bytes"}}}, "'bytes' is neither a dtype nor one of"),
         ({"csv": {1: 2}}, "csv has no option '1'"),
         ({"idv": {"columns": "A"}}, "idv's 'columns' is a list of str, not 'A'"),
         ({"idv": {"keep_hidden": 1}}, "idv's 'keep_hidden' is True or False"),

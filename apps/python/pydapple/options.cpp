@@ -12,6 +12,7 @@
 
 #include "core.h"
 #include "numpy_api.h"
+#include "words.h"
 
 namespace pydapple {
 
@@ -114,7 +115,8 @@ void add_group(dapple::FormatOptions& options, const std::string& group, const n
       case OptionKind::pairs:
         for (auto [label, kind] :
              option<nb::dict>(group, key, value, "a dict of labels and types")) {
-          add(column_type(nb::str(label).c_str(), kind));
+          nb::object keep;
+          add(column_type(std::string(bytes_of(nb::str(label), keep)), kind));
         }
     }
   }
