@@ -116,10 +116,10 @@ ArrayTarget::ArrayTarget(nb::handle out, std::uint64_t rows, std::uint64_t cols)
   const npy_intp* const strides = PyArray_STRIDES(array);
   const auto row_bytes = item * static_cast<npy_intp>(cols);
   if (rows != 0 && cols > 1 && strides[1] != item) {
-    fail_target("one in which the values of each row are contiguous");
+    fail_target("in which the values of each row are contiguous");
   }
   if (rows > 1 && (strides[0] < row_bytes || strides[0] % item != 0)) {
-    fail_target("one whose rows do not overlap, and come one after the other, not backwards");
+    fail_target("whose rows do not overlap, and come one after the other, not backwards");
   }
   data = static_cast<std::byte*>(PyArray_DATA(array));
   row_stride = static_cast<std::size_t>(rows < 2 ? row_bytes / item : strides[0] / item);
