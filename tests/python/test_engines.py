@@ -370,6 +370,13 @@ def test_a_writer_whose_half_was_never_put_warns(tmp_path):
     ) as w:
         w["a"] = [1, 2, 3]
         w["b", 1:2] = [0.5]
+    with pytest.warns(ResourceWarning, match="8 of the 16 cells"), dp.writer(
+        tmp_path / "g.dbdf", (4, 4), "u1", sync=False
+    ) as w:
+        for wrong in (np.ones((3, 4)), np.full((2, 4), 0.5)):
+            with pytest.raises((ValueError, TypeError)):
+                w[:2] = wrong  # which puts nothing
+        w[2:] = 1
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         with dp.writer(tmp_path / "whole.dbdf", (4, 4), "f8", sync=False) as w:

@@ -118,7 +118,6 @@ class MatrixWriter(_TileWriter):
     def _put(self, rows: range, cols: range, data: Any, kept: tuple[int, ...]) -> None:
         shape = (len(rows), len(cols))
         data = unwrapped(data)
-        self._put_cells.append(shape[0] * shape[1])
         if is_sparse(data):
             _require_shape(data.shape, shape)
             self._put_sparse(rows.start, cols.start, shape[1], data)
@@ -131,6 +130,7 @@ class MatrixWriter(_TileWriter):
             if array.shape != shape:  # a row or a column has one axis, as in NumPy
                 array = _broadcast(array, kept).reshape(shape)
             self._put_dense(rows.start, cols.start, array)
+        self._put_cells.append(shape[0] * shape[1])
 
     def _put_dense(self, row: int, col: int, array: NDArray[Any]) -> None:
         rows = range(row, row + len(array))
@@ -278,7 +278,6 @@ class FrameWriter(_TileWriter):
 
     def _put(self, rows: range, first: int, arrays: Sequence[NDArray[Any]]) -> None:
         kinds = [column.cells.dtype for column in self._columns]
-        self._put_cells.append(len(rows) * len(arrays))
         for begin, end in self._writer.strips():
             low, high = max(begin, first), min(end, first + len(arrays))
             if low >= high:
@@ -290,6 +289,7 @@ class FrameWriter(_TileWriter):
                 here = slice(band.start - rows.start, band.stop - rows.start)
                 cells = [_exact(array[here], kinds[low]) for array in part]
                 self._writer.put(band.start, low, np.stack(cells, axis=1), self._threads)
+        self._put_cells.append(len(rows) * len(arrays))
 
 
 def _missing(column: StoredColumn, rows: int) -> NDArray[Any]:
