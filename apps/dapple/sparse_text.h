@@ -11,9 +11,9 @@
 namespace dapple::cli {
 
 /// Prints "row,column,value" for each cell of the selection that is not zero, row by row and
-/// within a row in the order of the columns, in bounded memory. Negative zero counts as a value,
-/// false and missing cells do not; words and times are printed as such. Text columns of other
-/// formats are left out. Throws what reading throws.
+/// within a row in the order of the columns, in bounded memory. Negative zero, false and missing
+/// cells are no values; words and times are printed as such. Text columns of other formats are left
+/// out. Throws what reading throws.
 void print_sparse(const std::variant<Matrix, Frame>& object, const Selection& part,
                   const TextOptions& options, Output& out);
 

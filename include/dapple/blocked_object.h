@@ -137,8 +137,8 @@ class BlockedObject {
   /// given.
   const std::vector<std::string>& contents() const& noexcept;
   std::vector<std::string> contents() const&& { return contents(); }
-  /// The size of the file; of a data set that of the state and all of its parts. Text and files that
-  /// are compressed as a whole are parsed or inflated first: of them, that of what was made.
+  /// The size of the file; of a data set that of the state and all of its parts. Text and files
+  /// that are compressed as a whole are parsed or inflated first: of them, that of what was made.
   std::uint64_t bytes() const noexcept;
   /// Where one of its blocks starts. Throws corrupt for a data set whose state has no such part.
   BlockPlace place(const BlockInfo& block) const;
