@@ -13,6 +13,7 @@
 #include "dapple/convert.h"
 #include "dapple/open.h"
 #include "lib/compute/source.h"
+#include "lib/foreign/arrays/choice.h"
 #include "lib/foreign/text/import.h"
 #include "lib/io/byte_sink.h"
 #include "lib/object/own_columns.h"
@@ -33,9 +34,8 @@ struct Format {
   texts::Parse parse = nullptr;
   /// Null: not read, unless there is a parser.
   std::shared_ptr<const Store> (*open)(std::shared_ptr<ByteSource>, const OpenOptions&) = nullptr;
-  /// The names of the objects in a file that may hold several (`OpenOptions::array`). Null: it
-  /// holds one.
-  std::vector<std::string> (*list)(const std::shared_ptr<ByteSource>&) = nullptr;
+  /// The objects in a file that may hold several (`OpenOptions::array`). Null: it holds one.
+  std::vector<arrays::Listed> (*list)(const std::shared_ptr<ByteSource>&) = nullptr;
   /// Writes a whole file from front to back. Null: not written, or only by `write_file`.
   void (*write)(const Source&, ByteSink&, const ConvertOptions&) = nullptr;
   /// Publishes the file at a path, for formats that are not written in order or consist of more

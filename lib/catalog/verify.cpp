@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -22,12 +23,12 @@ namespace dapple {
 
 namespace {
 
-/// Of a file with several objects, the one that the options name.
+using Open = std::function<std::shared_ptr<const detail::Store>()>;
+
+/// One object, which `open` opens unless it is text.
 VerifyReport verify_one(const std::shared_ptr<detail::ByteSource>& file,
-                        const detail::Format& format, Level level, OpenOptions options,
-                        const TakeProgress& progress) {
-  options.format_options.emplace("futhark.first", "true");  // opening checks all values
-  options.format_options.emplace("idv.keep_hidden", "true");
+                        const detail::Format& format, Level level, const OpenOptions& options,
+                        const Open& open, const TakeProgress& progress) {
   const bool payload = level == Level::payload;
   VerifyReport report;
   std::shared_ptr<const detail::Store> store;
@@ -40,7 +41,7 @@ VerifyReport verify_one(const std::shared_ptr<detail::ByteSource>& file,
       report.findings = std::move(beside);
       return report;  // all of it has been parsed
     }
-    store = format.open(file, options);
+    store = open();
   } catch (const Error& e) {
     if (e.code() != Errc::corrupt && e.code() != Errc::unsupported) throw;
     report.findings.push_back(e);
@@ -86,13 +87,14 @@ VerifyReport verify_one(const std::shared_ptr<detail::ByteSource>& file,
 }
 
 VerifyReport verify_foreign(const std::shared_ptr<detail::ByteSource>& file,
-                            const detail::Format& format, Level level, const OpenOptions& options,
+                            const detail::Format& format, Level level, OpenOptions options,
                             const TakeProgress& progress) {
+  options.format_options.emplace("futhark.first", "true");  // opening checks all values
+  options.format_options.emplace("idv.keep_hidden", "true");
   VerifyReport report;
-  std::vector<std::string> names;
+  std::vector<detail::arrays::Listed> listed;
   try {
-    if (format.list != nullptr && options.array.empty()) names = format.list(file);
-    if (names.size() < 2) names = {options.array};
+    if (format.list != nullptr && options.array.empty()) listed = format.list(file);
     if (level == Level::payload && format.check_sums != nullptr) {
       format.check_sums(*file, report.findings);
     }
@@ -101,13 +103,12 @@ VerifyReport verify_foreign(const std::shared_ptr<detail::ByteSource>& file,
     report.findings.push_back(e);
     return report;
   }
-  for (const std::string& name : names) {
-    OpenOptions of_one = options;
-    of_one.array = name;
-    const VerifyReport one = verify_one(file, format, level, of_one, progress);
+  if (listed.size() < 2) listed = {{"", [&] { return format.open(file, options); }}};
+  for (const auto& [name, open] : listed) {
+    const VerifyReport one = verify_one(file, format, level, options, open, progress);
     report.blocks += one.blocks;
     for (const Error& e : one.findings) {
-      const bool names_it = names.size() == 1 || e.detail().find(name) != std::string::npos;
+      const bool names_it = e.detail().find(name) != std::string::npos;
       report.findings.push_back(
           names_it ? e : e.retold(e.file(), e.offset(), "'" + name + "': " + e.detail()));
     }

@@ -35,16 +35,12 @@ std::string Choices::shown_others() const {
   return text;
 }
 
-std::vector<std::string> Choices::paths() const {
-  std::vector<std::string> paths;
-  for (const Choice& one : found) paths.push_back(one.path);
-  return paths;
-}
-
 std::vector<std::string> Choices::contents() const {
-  std::vector<std::string> first = paths();
-  first.resize(std::min(first.size(), Store::kMostContents));
-  return first;
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < std::min(found.size(), Store::kMostContents); ++i) {
+    names.push_back(found[i].path);
+  }
+  return names;
 }
 
 void Choices::add_other(const std::string& path, const std::string& why) {

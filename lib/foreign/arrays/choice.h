@@ -2,14 +2,26 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
+#include <memory>
 #include <string>
 #include <vector>
+
+namespace dapple::detail {
+class Store;
+}
 
 namespace dapple::detail::arrays {
 
 struct Choice {
   std::string path;     // "": the file as a whole
   bool matrix = false;  // of two dimensions
+};
+
+/// One of several objects of a file, whose list was read once for all of them.
+struct Listed {
+  std::string name;  // for `OpenOptions::array`
+  std::function<std::shared_ptr<const Store>()> open;
 };
 
 struct Choices {
@@ -22,9 +34,7 @@ struct Choices {
   std::string listed() const;
   /// ", only x (strings), y (strings)"; "" for none.
   std::string shown_others() const;
-  /// All their paths.
-  std::vector<std::string> paths() const;
-  /// What an object lists of its file: the first of them.
+  /// What an object lists of its file.
   std::vector<std::string> contents() const;
   void add_other(const std::string& path, const std::string& why);
 };

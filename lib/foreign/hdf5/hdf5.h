@@ -3,10 +3,10 @@
 #pragma once
 
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "dapple/open.h"
+#include "lib/foreign/arrays/choice.h"
 #include "lib/object/probe.h"
 #include "lib/object/store.h"
 
@@ -21,7 +21,7 @@ Match recognise_hdf5(const Probe& probe);
 std::shared_ptr<const Store> open_hdf5(std::shared_ptr<ByteSource> file,
                                        const OpenOptions& options);
 
-/// The paths of all that `open_hdf5` opens in the file. Throws as it does.
-std::vector<std::string> list_hdf5(const std::shared_ptr<ByteSource>& file);
+/// All that `open_hdf5` opens in the file. Throws as it does.
+std::vector<arrays::Listed> list_hdf5(const std::shared_ptr<ByteSource>& file);
 
 }  // namespace dapple::detail::hdf5

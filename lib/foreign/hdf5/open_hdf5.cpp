@@ -167,25 +167,34 @@ Chosen choose_object(const std::shared_ptr<const OpenFile>& opened, const std::s
   return chosen;
 }
 
+std::shared_ptr<Store> open_chosen(std::shared_ptr<const OpenFile> opened,
+                                   std::shared_ptr<ByteSource> file, const Chosen& chosen) {
+  if (chosen.group != arrays::Encoding::none) {
+    return open_group(std::move(opened), std::move(file), chosen.path, chosen.group);
+  }
+  return open_dense(std::move(file),
+                    std::make_unique<const DataSet>(std::move(opened), chosen.path));
+}
+
 }  // namespace
 
-std::vector<std::string> list_hdf5(const std::shared_ptr<ByteSource>& file) {
+std::vector<arrays::Listed> list_hdf5(const std::shared_ptr<ByteSource>& file) {
   const auto opened = std::make_shared<const OpenFile>(file);
   const Session session(opened->name());
-  return Listing(session).of(opened).paths();
+  std::vector<arrays::Listed> all;
+  for (const arrays::Choice& one : Listing(session).of(opened).found) {
+    all.push_back({one.path, [file, opened, path = one.path] {
+                     return open_chosen(opened, file, choose_object(opened, path));
+                   }});
+  }
+  return all;
 }
 
 std::shared_ptr<const Store> open_hdf5(std::shared_ptr<ByteSource> file,
                                        const OpenOptions& options) {
   auto opened = std::make_shared<const OpenFile>(file);
   Chosen chosen = choose_object(opened, options.array);
-  std::shared_ptr<Store> store;
-  if (chosen.group != arrays::Encoding::none) {
-    store = open_group(std::move(opened), std::move(file), chosen.path, chosen.group);
-  } else {
-    store = open_dense(std::move(file),
-                       std::make_unique<const DataSet>(std::move(opened), chosen.path));
-  }
+  auto store = open_chosen(std::move(opened), std::move(file), chosen);
   store->set_contents(std::move(chosen.all));
   return store;
 }

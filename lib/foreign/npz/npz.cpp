@@ -77,14 +77,18 @@ std::shared_ptr<const Store> open_npz(std::shared_ptr<ByteSource> file,
   return store;
 }
 
-std::vector<std::string> list_npz(const std::shared_ptr<ByteSource>& file) {
+std::vector<arrays::Listed> list_npz(const std::shared_ptr<ByteSource>& file) {
   const std::vector<Member> members = read_directory(*file);
-  std::vector<std::string> names;
-  if (is_scipy_matrix(members)) return names;
+  std::vector<arrays::Listed> all;
+  if (is_scipy_matrix(members)) return all;
   for (const Member& member : members) {
-    if (is_array(member)) names.emplace_back(array_name(member));
+    if (!is_array(member)) continue;
+    all.push_back({std::string(array_name(member)), [file, member] {
+                     const Contents contents = contents_of(file, std::array{&member});
+                     return npy::open_member(contents.file, contents.members[0]);
+                   }});
   }
-  return names;
+  return all;
 }
 
 void check_sums(const ByteSource& file, std::vector<Error>& findings) {

@@ -2,11 +2,11 @@
 #pragma once
 
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "dapple/error.h"
 #include "dapple/open.h"
+#include "lib/foreign/arrays/choice.h"
 #include "lib/object/probe.h"
 #include "lib/object/store.h"
 
@@ -19,8 +19,8 @@ Match recognise_npz(const Probe& probe);
 /// Throws corrupt, unsupported; invalid_argument with the names when there are several arrays.
 std::shared_ptr<const Store> open_npz(std::shared_ptr<ByteSource> file, const OpenOptions& options);
 
-/// The names of the arrays; none where they are one matrix. Throws as `open_npz` does.
-std::vector<std::string> list_npz(const std::shared_ptr<ByteSource>& file);
+/// The arrays; none where they are one matrix. Throws as `open_npz` does.
+std::vector<arrays::Listed> list_npz(const std::shared_ptr<ByteSource>& file);
 
 /// Adds what the CRCs of stored arrays tell, all of the archive. O(bytes).
 void check_sums(const ByteSource& file, std::vector<Error>& findings);

@@ -156,6 +156,14 @@ std::shared_ptr<Store> open_node(std::shared_ptr<ByteSource> file,
   return open_dense(std::move(file), std::move(data), node, parts.empty() ? nodes : nullptr);
 }
 
+std::shared_ptr<Store> open_at(std::shared_ptr<ByteSource> file,
+                               const std::shared_ptr<const Hierarchy>& hierarchy,
+                               const std::string& path, const std::vector<std::string>& parts) {
+  const auto node = hierarchy->find(path);
+  if (!node) fail_choice(*file, Listing(*hierarchy), path);
+  return open_node(std::move(file), hierarchy, *node, parts);
+}
+
 }  // namespace
 
 std::string metadata_in(const std::string& folder) {
@@ -175,8 +183,15 @@ Match recognise_zarr(const Probe& probe) {
   return probe.extension == ".zip" && archive_root(probe.file) ? Match::by_content : Match::no;
 }
 
-std::vector<std::string> list_zarr(const std::shared_ptr<ByteSource>& file) {
-  return Listing(Hierarchy(keys_of(file))).choices.paths();
+std::vector<arrays::Listed> list_zarr(const std::shared_ptr<ByteSource>& file) {
+  const auto hierarchy = std::make_shared<const Hierarchy>(keys_of(file));
+  std::vector<arrays::Listed> all;
+  for (const arrays::Choice& one : Listing(*hierarchy).choices.found) {
+    all.push_back({one.path, [file, hierarchy, path = one.path] {
+                     return open_at(file, hierarchy, path, {});
+                   }});
+  }
+  return all;
 }
 
 std::shared_ptr<const Store> open_zarr(std::shared_ptr<ByteSource> file,
@@ -192,9 +207,7 @@ std::shared_ptr<const Store> open_zarr(std::shared_ptr<ByteSource> file,
     path = *only;
     all = listing.choices.contents();
   }
-  const auto node = hierarchy->find(path);
-  if (!node) fail_choice(*file, Listing(*hierarchy), path);
-  auto store = open_node(std::move(file), hierarchy, *node, parts);
+  auto store = open_at(std::move(file), hierarchy, path, parts);
   store->set_contents(std::move(all));
   return store;
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "dapple/open.h"
+#include "lib/foreign/arrays/choice.h"
 #include "lib/object/probe.h"
 #include "lib/object/store.h"
 
@@ -23,8 +24,8 @@ Match recognise_zarr(const Probe& probe);
 std::shared_ptr<const Store> open_zarr(std::shared_ptr<ByteSource> file,
                                        const OpenOptions& options);
 
-/// The paths of all that `open_zarr` opens in the hierarchy. Throws as it does.
-std::vector<std::string> list_zarr(const std::shared_ptr<ByteSource>& file);
+/// All that `open_zarr` opens in the hierarchy. Throws as it does.
+std::vector<arrays::Listed> list_zarr(const std::shared_ptr<ByteSource>& file);
 
 /// The file in a folder that makes it a Zarr hierarchy, or "". A few system calls.
 std::string metadata_in(const std::string& folder);
