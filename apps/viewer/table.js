@@ -59,7 +59,8 @@ class Table {
     $("filter").hidden = !source.filters;
     $("find").addEventListener("submit", (event) => {
       event.preventDefault();
-      if (document.activeElement === $("filter")) this.filter($("filter").value); else this.search($("search").value);
+      if (document.activeElement === $("filter")) this.filter($("filter").value);
+      else this.search($("search").value).catch((error) => this.tell(error.message, true));
     });
   }
   get count() { return this.rows ? this.rows.length : this.meta.rows; }

@@ -110,6 +110,23 @@ await test("table: text is found, in rows out of view, too", () => onPages(async
   await page.waitForFunction(() => document.getElementById("found").textContent === "not found", null, {timeout: 60000});
 }));
 
+await test("table: a search says why it cannot go on", async () => {
+  const {child, address} = await serve(file), page = await browser.newPage({viewport: {width: 1440, height: 700}});
+  try {
+    await page.route(/\/cells\/0\.40$/, (route) => route.fulfill({status: 500, contentType: "application/json",
+      body: '{"error":"the block is damaged"}'}));
+    await page.goto(address);
+    await ready(page);
+    await page.fill("#search", "nowhere");
+    await page.press("#search", "Enter");
+    await page.waitForSelector("#found.error", {timeout: 20000});
+    same(await page.textContent("#found"), "the block is damaged", "what is told");
+  } finally {
+    await page.close();
+    same(await ended(child, "SIGTERM"), 0, "status");
+  }
+});
+
 await test("table: rows that meet a condition, where there is a server", () => onPages(async (page, kind) => {
   same(await page.isVisible("#filter"), kind === "served", "the filter");
   if (kind !== "served") return;
