@@ -91,10 +91,6 @@ void bind_collection(nb::module_& m) {
     const WithoutGil release;
     dapple::publish_collection(made, folder, overwrite);
   });
-  m.def("unpack_collection", [](const fs::path& file, const fs::path& folder, bool overwrite) {
-    const WithoutGil release;
-    dapple::unpack_collection(file, folder, overwrite);
-  });
 }
 
 }  // namespace pydapple
