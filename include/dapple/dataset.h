@@ -119,8 +119,8 @@ std::filesystem::path latest(const std::filesystem::path& folder);
 /// part, so that parts of one size are tiled as one.
 TileShape part_tile(std::uint64_t rows, std::uint64_t cols);
 
-/// All states that there are, the latest last. Why one cannot be opened is given to `damaged`,
-/// which throws it if it is not given. Throws io, corrupt.
+/// All states that there are, the latest last. Why one cannot be opened goes to `damaged`; without
+/// that, it is thrown. Throws io, corrupt.
 std::vector<DatasetState> log(const std::filesystem::path& folder,
                               const std::function<void(const Error&)>& damaged = {});
 

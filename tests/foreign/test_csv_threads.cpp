@@ -110,12 +110,12 @@ TEST_CASE("csv threads: many blank lines at the end are looked through once, not
   std::string text = "a,b\n";
   while (text.size() < std::size_t{2} << 20) text += "1,2\n";
   const std::uint64_t rows = text.size() / 4 - 1;
-  test::write_text(dir / "t.csv", text + std::string(std::size_t{64} << 20, '\n'));
+  test::write_text(dir / "t.csv", text + std::string(std::size_t{32} << 20, '\n'));
   const auto seconds = [&](unsigned threads) {
     const std::clock_t begin = std::clock();
     CHECK(Frame::open(dir / "t.csv", {.threads = threads}).rows() == rows);
     return static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
   };
-  // Of all threads together. For each of 64 pieces it would be many times as much.
+  // Of all threads together. For each of 32 pieces it would be many times as much.
   CHECK(seconds(2) < 6 * seconds(1));
 }
