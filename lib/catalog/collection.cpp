@@ -142,10 +142,11 @@ CollectionFiles::CollectionFiles(std::shared_ptr<ByteSource> archive, OpenOption
       options_(std::move(options)),
       archive_(std::move(archive)),
       listed_(zip::read_directory(*archive_)) {
+  std::sort(listed_.begin(), listed_.end(),
+            [](const zip::Member& a, const zip::Member& b) { return a.name < b.name; });
   for (const zip::Member& member : listed_) {
     if (is_file_of_collection(member.name)) add(member.name);
   }
-  std::sort(names_.begin(), names_.end());
 }
 
 void CollectionFiles::add(std::string name) {
@@ -193,8 +194,9 @@ bool CollectionFiles::has(std::string_view name) const {
 }
 
 const zip::Member& CollectionFiles::listed(const std::string& name) const {
-  return *std::find_if(listed_.begin(), listed_.end(),
-                       [&](const zip::Member& member) { return member.name == name; });
+  return *std::lower_bound(
+      listed_.begin(), listed_.end(), name,
+      [](const zip::Member& member, const std::string& wanted) { return member.name < wanted; });
 }
 
 std::shared_ptr<ByteSource> CollectionFiles::open(const std::string& name) const {

@@ -99,7 +99,7 @@ class CollectionFiles {
   OpenOptions options_;  // of members
   std::shared_ptr<const ObjectStore> store_;
   std::shared_ptr<ByteSource> archive_;
-  std::vector<zip::Member> listed_;  // of the archive, all
+  std::vector<zip::Member> listed_;  // of the archive, all, by name
   std::vector<std::string> names_, others_;
 };
 

@@ -103,14 +103,14 @@ VerifyReport verify_foreign(const std::shared_ptr<detail::ByteSource>& file,
     report.findings.push_back(e);
     return report;
   }
-  if (listed.size() < 2) listed = {{"", [&] { return format.open(file, options); }}};
+  const bool several = listed.size() > 1;
+  if (!several) listed = {{"", [&] { return format.open(file, options); }}};
   for (const auto& [name, open] : listed) {
     const VerifyReport one = verify_one(file, format, level, options, open, progress);
     report.blocks += one.blocks;
     for (const Error& e : one.findings) {
-      const bool names_it = e.detail().find(name) != std::string::npos;
       report.findings.push_back(
-          names_it ? e : e.retold(e.file(), e.offset(), "'" + name + "': " + e.detail()));
+          several ? e.retold(e.file(), e.offset(), "'" + name + "': " + e.detail()) : e);
     }
   }
   return report;
