@@ -120,7 +120,7 @@ await test("table: a search says why it cannot go on", async () => {
     await page.fill("#search", "nowhere");
     await page.press("#search", "Enter");
     await page.waitForSelector("#found.error", {timeout: 20000});
-    same(await page.textContent("#found"), "the block is damaged", "what is told");
+    same(await page.textContent("#found"), "the block is damaged", "what the page says");
   } finally {
     await page.close();
     same(await ended(child, "SIGTERM"), 0, "status");

@@ -154,7 +154,7 @@ def check_json_of_verify(dapple):
 
 
 def check_info_of_damaged_words(dapple):
-    """Of a category whose words cannot be read, everything else is told."""
+    """Of a category whose words cannot be read, everything else is shown."""
     with gzip.open(GOLDEN / "anndata" / "0.12.19.h5ad.gz") as file:
         data = file.read()
     assert data.count(b"NK\0") == 1  # a word of cell_type
