@@ -72,11 +72,7 @@ class DigitBits {
  public:
   /// True when the characters at `p` are before `end`, and eight more.
   static bool may_look(const char* p, const char* end) noexcept {
-#if defined(__SSE2__)
-    return end - p >= kWidth + 8;
-#else
-    return false;
-#endif
+    return kVectors && end - p >= kWidth + 8;
   }
   /// REQUIRES may_look(p, <end of the text>).
   explicit DigitBits(const char* p) noexcept {
@@ -103,6 +99,11 @@ class DigitBits {
 
  private:
   static constexpr int kWidth = 64;
+#if defined(__SSE2__)
+  static constexpr bool kVectors = true;
+#else
+  static constexpr bool kVectors = false;
+#endif
   std::uint64_t ends_ = ~std::uint64_t{0};
 };
 
