@@ -29,12 +29,12 @@ using Is = ColumnCondition;
 namespace {
 
 /// What a test makes of a cell: false, true, or neither of a missing one.
-enum class Truth : std::uint8_t { no, yes, unknown };
+enum class Verdict : std::uint8_t { no, yes, unknown };
 
 /// A random condition, and what it makes of each row by SQL's rules.
 struct RandomExpression {
   Expression expression;
-  std::function<Truth(std::uint64_t)> of;
+  std::function<Verdict(std::uint64_t)> of;
 };
 
 RandomExpression random_test(const Frame& frame, const Table& table,
@@ -47,7 +47,7 @@ RandomExpression random_test(const Frame& frame, const Table& table,
   };
   if (rng.chance(20)) {
     return {{col, Is::missing()}, [&column, bits_of](std::uint64_t row) {
-              return is_missing(column.meaning, bits_of(row)) ? Truth::yes : Truth::no;
+              return is_missing(column.meaning, bits_of(row)) ? Verdict::yes : Verdict::no;
             }};
   }
   const bool number = column.meaning.kind == MeaningKind::number;
@@ -63,22 +63,23 @@ RandomExpression random_test(const Frame& frame, const Table& table,
     return {{col, number ? Is::one_of(numbers) : Is::one_of(words)},
             [&column, bits_of, words, is_nan](std::uint64_t row) {
               const std::uint64_t bits = bits_of(row);
-              if (is_missing(column.meaning, bits)) return Truth::unknown;
-              if (is_nan(bits)) return Truth::no;
+              if (is_missing(column.meaning, bits)) return Verdict::unknown;
+              if (is_nan(bits)) return Verdict::no;
               const std::string cell = shown_cell(column, bits);
               return std::any_of(words.begin(), words.end(),
                                  [&](const std::string& word) {
                                    return compare_cells(column, cell, word) == 0;
                                  })
-                         ? Truth::yes
-                         : Truth::no;
+                         ? Verdict::yes
+                         : Verdict::no;
             }};
   }
   const ColumnSearch search = random_search(column, columns, rng);
   return {{col, search.condition}, [&column, bits_of, search, is_nan](std::uint64_t row) {
             const std::uint64_t bits = bits_of(row);
-            if (is_missing(column.meaning, bits)) return Truth::unknown;
-            return !is_nan(bits) && search.holds(shown_cell(column, bits)) ? Truth::yes : Truth::no;
+            if (is_missing(column.meaning, bits)) return Verdict::unknown;
+            return !is_nan(bits) && search.holds(shown_cell(column, bits)) ? Verdict::yes
+                                                                           : Verdict::no;
           }};
 }
 
@@ -89,18 +90,20 @@ RandomExpression random_expression(const Frame& frame, const Table& table,
   const RandomExpression a = random_expression(frame, table, columns, rng, depth - 1);
   if (how == 1) {
     return {!a.expression, [a](std::uint64_t row) {
-              const Truth truth = a.of(row);
-              return truth == Truth::unknown ? truth : truth == Truth::no ? Truth::yes : Truth::no;
+              const Verdict truth = a.of(row);
+              return truth == Verdict::unknown ? truth
+                     : truth == Verdict::no    ? Verdict::yes
+                                               : Verdict::no;
             }};
   }
   const RandomExpression b = random_expression(frame, table, columns, rng, depth - 1);
   const bool all = how == 2;
   return {all ? a.expression && b.expression : a.expression || b.expression,
           [a, b, all](std::uint64_t row) {
-            const Truth x = a.of(row), y = b.of(row), decisive = all ? Truth::no : Truth::yes;
+            const Verdict x = a.of(row), y = b.of(row), decisive = all ? Verdict::no : Verdict::yes;
             if (x == decisive || y == decisive) return decisive;
-            if (x == Truth::unknown || y == Truth::unknown) return Truth::unknown;
-            return all ? Truth::yes : Truth::no;
+            if (x == Verdict::unknown || y == Verdict::unknown) return Verdict::unknown;
+            return all ? Verdict::yes : Verdict::no;
           }};
 }
 
@@ -131,7 +134,7 @@ TEST_CASE("where of rows: and, or, not of random tests find what SQL's logic fin
       const RandomExpression wanted = random_expression(frame, table, columns, rng, 3);
       std::vector<std::uint64_t> want, got;
       for (std::uint64_t r = 0; r < table.rows; ++r) {
-        if (wanted.of(r) == Truth::yes) want.push_back(r);
+        if (wanted.of(r) == Verdict::yes) want.push_back(r);
       }
       where(frame, wanted.expression, [&](std::span<const std::uint64_t> rows) {
         got.insert(got.end(), rows.begin(), rows.end());

@@ -1,0 +1,133 @@
+// Data sets of frames: words and marks of missing cells that differ from part to part.
+
+#include <numeric>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <variant>
+#include <vector>
+
+#include "dapple/dapple.h"
+#include "lib/object/dictionary.h"
+#include "tests/check.h"
+#include "tests/support.h"
+
+using namespace dapple;
+using namespace dapple::test;
+
+namespace {
+
+const ConvertOptions kUnsynced{.write = {.sync = false}};
+
+}  // namespace
+
+TEST_CASE("dataset: a frame's words are those of all parts") {
+  const TempDir folder;
+  const auto set = folder / "set";
+  std::vector<std::string> texts(4);
+  std::string all = "name,n\n";
+  for (int part = 0; part < 4; ++part) {
+    std::string& text = texts[static_cast<std::size_t>(part)];
+    for (int i = 0; i < 300; ++i) {
+      // Words that parts share, words of their own, and so that codes need two bytes.
+      const int word = i % 3 == 0 ? i : 1000 * part + i;
+      text += "w" + std::to_string(word) + "," + std::to_string(part * 300 + i) + "\n";
+    }
+    all += text;
+    write_text(folder / "part.csv", "name,n\n" + text);
+    OpenOptions how;
+    how.format_options = {{"csv.type", "name=category"}};
+    dataset::append(set, open(folder / "part.csv", how), kUnsynced);
+  }
+  write_text(folder / "all.csv", all);
+  OpenOptions how;
+  how.format_options = {{"csv.type", "name=category"}};
+  ConvertOptions options = kUnsynced;
+  convert(open(folder / "all.csv", how), {}, folder / "all.dbdf", options);
+  const Frame want = Frame::open(folder / "all.dbdf"), got = Frame::open(set);
+  CHECK(got.rows() == 1200);
+  convert(std::variant<Matrix, Frame>(got), {}, folder / "got.csv", options);
+  convert(std::variant<Matrix, Frame>(want), {}, folder / "want.csv", options);
+  CHECK(read_text(folder / "got.csv") == read_text(folder / "want.csv"));
+  CHECK(verify(set, Level::payload).findings.empty());
+  std::string state = read_text(set / "dataset-4");
+  const std::size_t words = state.find("w0w1w2");
+  REQUIRE(words != std::string::npos);
+  state[words] = 'v';
+  write_text(set / "dataset-4", state);
+  const VerifyReport report = verify(set, Level::payload);
+  REQUIRE(report.findings.size() == 1);
+  CHECK(report.findings[0].file() == (set / "dataset-4").string());
+}
+
+TEST_CASE("dataset: a part of more words brings the first missing ones") {
+  const TempDir folder;
+  const auto set = folder / "set";
+  std::string more;
+  for (int i = 0; i < 300; ++i) more += "w" + std::to_string(i) + "\n";
+  OpenOptions how;
+  how.format_options = {{"csv.type", "name=category"}};
+  for (const std::string& words : {std::string("a\nb\n"), more + "NA\n"}) {
+    write_text(folder / "part.csv", "name\n" + words);
+    dataset::append(set, open(folder / "part.csv", how), kUnsynced);
+  }
+  const Frame got = Frame::open(set);
+  CHECK(got.column_info(0).meaning.missing == kMissingCode);
+  convert(std::variant<Matrix, Frame>(got), {}, folder / "got.csv", kUnsynced);
+  CHECK(read_text(folder / "got.csv") == "name\na\nb\n" + more + "NA\n");
+}
+
+TEST_CASE("dataset: equal words of a part stay apart when others join them") {
+  const TempDir folder;
+  const auto set = folder / "set";
+  const auto append = [&](std::vector<std::string> words) {
+    Column column{"x", ValueType::u8};
+    column.meaning.kind = MeaningKind::category;
+    column.meaning.words = detail::listed_dictionary(words);
+    std::vector<std::uint8_t> codes(words.size());
+    std::iota(codes.begin(), codes.end(), std::uint8_t{1});
+    auto writer = FrameWriter::create(folder / "part.dbdf", codes.size(), {column},
+                                      {.overwrite = true, .sync = false});
+    writer.put<std::uint8_t>({0, 0}, {codes.data(), static_cast<std::uint32_t>(codes.size()), 1});
+    writer.finish();
+    dataset::append(set, open(folder / "part.dbdf"), kUnsynced);
+  };
+  append({"a", "a", "b"});
+  append({"c"});
+  append({"b", "d", "b"});
+  append({"a", "b"});
+  convert(std::variant<Matrix, Frame>(Frame::open(set)), {}, folder / "got.csv", kUnsynced);
+  CHECK(read_text(folder / "got.csv") == "x\na\na\nb\nc\nb\nd\nb\na\nb\n");
+}
+
+TEST_CASE("dataset: a cell that is the mark of missing ones in the data set is not made missing") {
+  const TempDir folder;
+  const auto part = [&](std::vector<std::int16_t> cells, ValueType type,
+                        std::optional<std::uint64_t> mark) {
+    Column column{"x", type};
+    column.meaning.missing = mark;
+    auto writer = FrameWriter::create(folder / "part.dbdf", cells.size(), {column},
+                                      {.overwrite = true, .sync = false});
+    writer.put<std::int16_t>({0, 0}, {cells.data(), static_cast<std::uint32_t>(cells.size()), 1});
+    writer.finish();
+    return open(folder / "part.dbdf");
+  };
+  const std::uint64_t bits = 0x8000;  // -32768, and as u16 32768
+  for (const auto& [name, type, mark] :
+       {std::tuple{"i16", ValueType::i16, -32768}, std::tuple{"u8", ValueType::u8, 255}}) {
+    const auto set = folder / name;
+    dataset::append(set, part({7, static_cast<std::int16_t>(mark)}, type, mark < 0 ? bits : 255),
+                    kUnsynced);
+    const Error error = required_error(error_of([&] {
+      dataset::append(set, part({1, static_cast<std::int16_t>(mark)}, type, {}), kUnsynced);
+    }));
+    CHECK(error.code() == Errc::invalid_argument);
+    CHECK(error.detail().find("holds " + std::to_string(mark) + ", which marks missing") !=
+          std::string::npos);
+    dataset::append(set, part({1, 0}, type, {}),
+                    kUnsynced);  // narrow or not, none is the mark
+    if (type == ValueType::i16) dataset::append(set, part({-128}, ValueType::i8, {}), kUnsynced);
+    const Frame all = Frame::open(set);
+    CHECK(count_where(all, Expression("x", ColumnCondition::missing())) == 1);
+  }
+}
