@@ -207,6 +207,12 @@ def test_columns_of_conditions_say_what_they_have(f):
     assert not hasattr(f.c.age, "__len__")
 
 
+def test_polars_that_is_too_old_for_scans_is_told(f, monkeypatch):
+    monkeypatch.setattr(pl, "__version__", "1.32.3")
+    with pytest.raises(dp.UnsupportedError, match=r"1\.33 or later, and 1\.32\.3 is installed"):
+        dp.scan(f)
+
+
 def test_polars_scans(f, data):
     whole = f.to_polars()
     lazy = dp.scan(f)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .arguments import told
-from .errors import Error, TypeMismatchError
+from .errors import Error, TypeMismatchError, UnsupportedError
 from .expressions import Condition, column_name, compared
 from .files import open
 from .frame import Frame
@@ -19,6 +19,7 @@ from .reports import Path
 if TYPE_CHECKING:
     import polars as pl
 
+_POLARS = (1, 33)  # older ones pass conditions whose numbers have no types, which select other rows
 _ROWS = 1 << 18  # of a batch
 _TURNED = {"Gt": "Lt", "GtEq": "LtEq", "Lt": "Gt", "LtEq": "GtEq", "Eq": "Eq"}
 _BOUNDS = {"Gt": "above", "GtEq": "at_least", "Lt": "below", "LtEq": "at_most", "Eq": "equal"}
@@ -33,7 +34,17 @@ def scan(source: Path | Frame) -> pl.LazyFrame:
 
     Args:
         source: a frame, or the path of one.
+
+    Raises:
+        UnsupportedError: polars is older than 1.33.
     """
+    import polars
+
+    if tuple(map(int, polars.__version__.split(".")[:2])) < _POLARS:
+        raise UnsupportedError(
+            f"scan needs polars 1.33 or later, and {polars.__version__} is installed; "
+            "to_polars() reads a frame, or some of its rows and columns"
+        )
     from polars.io.plugins import register_io_source
 
     frame = source if isinstance(source, Frame | Matrix) else open(source)

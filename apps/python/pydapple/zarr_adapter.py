@@ -33,6 +33,7 @@ class DappleStore(Store):  # type: ignore[misc]
     supports_writes = False
     supports_deletes = False
     supports_listing = True
+    supports_partial_writes = False  # asked of stores before zarr 3.1
 
     def __init__(self, opened: Any, chunks: Any, absent: Any) -> None:
         super().__init__(read_only=True)
@@ -124,6 +125,10 @@ class DappleStore(Store):  # type: ignore[misc]
         return len(value)
 
     async def set(self, key: str, value: Buffer) -> None:
+        """Raises: the store is read-only."""
+        self._check_writable()
+
+    async def set_partial_values(self, key_start_values: Iterable[tuple[str, int, bytes]]) -> None:
         """Raises: the store is read-only."""
         self._check_writable()
 
