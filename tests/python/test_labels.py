@@ -55,3 +55,39 @@ def test_columns_of_parquet_are_picked_by_number_too(tmp_path):
             dp.convert(source, tmp_path / "out.dbdf", columns=[3], overwrite=True)
         with pytest.raises(TypeError, match="lists"):
             dp.convert(source, tmp_path / "out.dbdf", columns=[0], overwrite=True)
+
+
+class Compared(str):
+    """A label that counts how often it is compared."""
+
+    count = 0
+    __hash__ = str.__hash__
+
+    def __eq__(self, other):
+        Compared.count += 1
+        return str.__eq__(self, other)
+
+
+def test_a_column_of_many_is_found_without_looking_at_all(tmp_path, there, monkeypatch):
+    labels = [f"c{k}" for k in range(2000)]
+    f = there({label: [k] for k, label in enumerate(labels)})
+    asked = [Compared(label) for label in reversed(labels)]
+    made = f.columns
+    monkeypatch.setattr(dp.frame_columns, "unique", None)  # names are made once
+    assert all(label in f for label in asked) and made == tuple(labels)
+    assert f[asked[0]][0] == 1999 and len(f.where(f.c[asked[0]] > 1)) == 1
+    monkeypatch.undo()
+    assert f.to_arrow(columns=asked).column_names == asked
+    dp.convert(f, tmp_path / "turned.dbdf", columns=asked)
+    assert dp.open(tmp_path / "turned.dbdf").columns == tuple(asked)
+    with dp.frame_writer(tmp_path / "put.dbdf", 1, dict.fromkeys(labels, "i4")) as w:
+        for label in asked:
+            w[label] = [7]
+    assert Compared.count < 40 * len(labels)
+
+
+def test_a_label_that_is_there_often_is_counted_on():
+    twins = [("a", k) for k in range(20_000)] + [("a.7", -1), ("a", -2)]
+    names = [name for name, _ in dp.frame_columns.unique(twins)]
+    assert names[:9] == ["a", *(f"a.{k}" for k in (1, 2, 3, 4, 5, 6, 8, 9))]
+    assert names[-2:] == ["a.7", "a.20001"] and len(set(names)) == len(names)

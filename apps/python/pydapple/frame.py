@@ -94,7 +94,7 @@ class Frame(Pictured, FrameParts):
 
     def __contains__(self, label: object) -> bool:
         """Whether it is one of `columns`."""
-        return isinstance(label, str) and label in self.columns
+        return isinstance(label, str) and label in self._by_name
 
     def __len__(self) -> int:
         return self.shape[0]
@@ -110,7 +110,7 @@ class Frame(Pictured, FrameParts):
         if isinstance(key, tuple) and self.row_names is None and self._are_columns(key):
             raise InvalidIndexError(f"several columns are a list: f[{list(key)}]")
         if isinstance(key, tuple) and len(key) == 2:
-            if self.row_names is None and isinstance(key[1], str) and key[1] in self.columns:
+            if self.row_names is None and isinstance(key[1], str) and key[1] in self._by_name:
                 raise InvalidIndexError(f"the column comes first: f[{key[1]!r}, {key[0]!r}]")
             key = (key[0], self._resolved(key[1], 0))
         if isinstance(key, tuple) and len(key) == 2 and isinstance(key[1], tuple):
@@ -130,7 +130,7 @@ class Frame(Pictured, FrameParts):
         return cells[0] if rows.drop else cells
 
     def _are_columns(self, key: tuple[Any, ...]) -> bool:
-        return len(key) > 1 and all(isinstance(one, str) and one in self.columns for one in key)
+        return len(key) > 1 and all(isinstance(one, str) and one in self._by_name for one in key)
 
     def read(
         self,

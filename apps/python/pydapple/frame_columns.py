@@ -50,7 +50,7 @@ class FrameColumns(Opened, Named, _core.Frame):
         They are the `labels`; where one is there twice, the later columns are called ``label.1``
         and so on. Every call that takes a column knows it by this name.
         """
-        return tuple(name for name, _ in self._named())
+        return tuple(self._by_name)
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -95,7 +95,7 @@ class FrameColumns(Opened, Named, _core.Frame):
         return order
 
     def _named(self) -> list[tuple[str, int]]:
-        return unique(self._order())
+        return list(self._by_name.items())
 
     def _place(self, label: str | int) -> tuple[str, int]:
         if isinstance(label, str):
@@ -112,7 +112,7 @@ class FrameColumns(Opened, Named, _core.Frame):
 
     @cached_property
     def _by_name(self) -> dict[str, int]:
-        return dict(self._named())
+        return dict(unique(self._order()))
 
     def _dtype(self, where: int) -> np.dtype[Any]:
         if where < 0:
@@ -177,7 +177,7 @@ class FrameColumns(Opened, Named, _core.Frame):
 
     def _group(self, name: str | int) -> Group | None:
         """The group of that name, if it is no column's label."""
-        if not isinstance(name, str) or name in self._labels or name in self._text:
+        if not isinstance(name, str) or name in self._by_name or name in self._text:
             return None
         return self.groups.get(name)
 
@@ -248,12 +248,14 @@ def unique(columns: list[tuple[str, int]]) -> list[tuple[str, int]]:
     """The same columns with names that differ: as pandas does, ``a``, ``a.1``, ``a.2``."""
     seen: set[str] = set()
     taken = {label for label, _ in columns}
+    tried: dict[str, int] = {}
     out = []
     for label, where in columns:
-        name, k = label, 0
+        name, k = label, tried.get(label, 0)
         while name in seen or (k > 0 and name in taken):
             k += 1
             name = f"{label}.{k}"
         seen.add(name)
+        tried[label] = k
         out.append((name, where))
     return out

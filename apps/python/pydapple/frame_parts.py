@@ -159,7 +159,7 @@ class FrameParts(SearchedFrame):
         columns = None
         if requested_schema is not None:
             names = _core.schema_names(requested_schema)
-            columns = names if all(name in self.columns for name in names) else None
+            columns = names if all(name in self._by_name for name in names) else None
         return self._stream(None, columns).__arrow_c_stream__()
 
     def _stream(
@@ -170,8 +170,8 @@ class FrameParts(SearchedFrame):
         places = None
         labels = self.labels
         if columns is not None:
-            order = [where for _, where in self._order()]
-            places = [order.index(where) for _, where in self._picked(columns)]
+            order = {where: place for place, (_, where) in enumerate(self._order())}
+            places = [order[where] for _, where in self._picked(columns)]
             labels = tuple(labels[place] for place in places)
         picked = self._picked_rows(rows)
         straight = picked.forward()

@@ -101,7 +101,7 @@ class SearchedFrame(FrameColumns):
         if isinstance(wanted, Condition) or (isinstance(wanted, str) and not condition):
             if condition:
                 raise TypeMismatchError("keywords are for a single column, named by its label")
-            if wanted in self.columns and isinstance(wanted, str):
+            if isinstance(wanted, str) and wanted in self._by_name:
                 column_condition({}, "number")  # says which keywords there are
             text = str(wanted)
         else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
+from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -183,6 +184,8 @@ class FrameWriter(_TileWriter):
         }
         self._columns = columns
         self._labels = [column.label for column in columns]
+        self._places = {label: k for k, label in reversed(list(enumerate(self._labels)))}
+        self._strips = [end for _, end in writer.strips()]
         self._codes: dict[int, dict[str, int]] = {}
         # Columns that take any words: those that had none when the writer was made.
         self._growing = {
@@ -198,7 +201,7 @@ class FrameWriter(_TileWriter):
         if isinstance(key, tuple) and len(key) == 2 and isinstance(key[0], str):
             if key[0] not in self.columns:
                 raise InvalidIndexError(f"no column is called {key[0]!r}")
-            rows, k = self._rows(key[1]), self._labels.index(key[0])
+            rows, k = self._rows(key[1]), self._places[key[0]]
             one = None if data is np.ma.masked else data
             several = isinstance(data, (list, tuple)) or np.ndim(data)
             values = data if several else np.broadcast_to(np.asarray(one), (len(rows),))
@@ -277,23 +280,24 @@ class FrameWriter(_TileWriter):
         return straight[0]
 
     def _put(self, rows: range, first: int, arrays: Sequence[NDArray[Any]]) -> None:
-        kinds = [column.cells.dtype for column in self._columns]
-        for begin, end in self._writer.strips():
-            low, high = max(begin, first), min(end, first + len(arrays))
-            if low >= high:
-                continue
+        last = first + len(arrays)
+        low = first
+        while low < last:
+            high = min(self._strips[bisect_right(self._strips, low)], last)
             part = arrays[low - first : high - first]
+            dtype = self._columns[low].cells.dtype
             # Neighbouring columns of one dtype are stored row by row.
-            row_bytes = (high - low) * kinds[low].itemsize
+            row_bytes = (high - low) * dtype.itemsize
             for band in bands_of(rows, self._writer.tile_rows(), row_bytes):
                 here = slice(band.start - rows.start, band.stop - rows.start)
-                cells = [_exact(array[here], kinds[low]) for array in part]
+                cells = [_exact(array[here], dtype) for array in part]
                 self._writer.put(band.start, low, np.stack(cells, axis=1), self._threads)
+            low = high
         self._put_cells.append(len(rows) * len(arrays))
 
 
 def _missing(column: StoredColumn, rows: int) -> NDArray[Any]:
-    """So many missing cells as the column holds them."""
+    """Missing cells as the column holds them."""
     label, like, meaning = column
     mark = meaning.missing if meaning.words is None else 0
     if mark is None:
