@@ -1,5 +1,5 @@
 // Bytes of sound files, changed or cut off: the cells are right, or there is an error that says where.
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { open } from "../../apps/viewer/reader/dbdf.js";
 import { CELLS, dapple, folder, same, test } from "./common.mjs";
@@ -65,3 +65,30 @@ for (const [name, make] of Object.entries(FILES)) {
     }
   });
 }
+
+await test("damaged: what is read while the body is walked, and after a walk that failed", async () => {
+  const sound = convert(npy, "--tile", "5x5", "--kind", "dense"), whole = await open(sound), broken = Buffer.from(sound);
+  broken[(await whole.entry(whole.tiling.across)).offset + 8] = 77;  // the tile at (5, 0)
+  writeFileSync(file, broken);
+  const repaired = `${folder}/repaired.dbdf`;
+  spawnSync(dapple, ["repair", file, "-o", repaired, "--force", "-q"]);  // which says that a block is lost
+  const bytes = readFileSync(repaired), wanted = values.slice();
+  for (let row = 5; row < 10; ++row) wanted.fill(0, row * 30, row * 30 + 5);
+  let fails = false;
+  const wait = () => new Promise((resolve) => setTimeout(resolve, 2));
+  const opened = await open({size: bytes.length, async read(offset, length) {
+    await wait();
+    if (fails && length === 45) throw new Error("the network is down");
+    return new Uint8Array(bytes.subarray(offset, offset + length));
+  }});
+  const read = async () => same((await opened.read({}, {absent: 0})).join(), wanted.join(), "cells");
+  fails = true;
+  let message = "";
+  await read().catch((error) => { message = error.message; });
+  same(message, "the network is down", "the walk");
+  fails = false;
+  const reads = [read()];
+  for (let k = 0; k < 5; ++k) { await wait(); reads.push(read()); }
+  await Promise.all(reads);
+  await read();
+});

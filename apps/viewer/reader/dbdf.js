@@ -73,12 +73,16 @@ class DbdfFile {
     return head;
   }
 
+  /** Goes over the body, once for all who ask meanwhile; until it is done, nothing is changed. */
+  walk() {
+    this.walking ??= this.walkBody().finally(() => { this.walking = null; });
+    return this.walking;
+  }
+
   /** Every block of the body, from its headers. */
-  async walk() {
+  async walkBody() {
     const {source, options} = this, most = options.walk ?? (source.requests === undefined ? Infinity : 2000), end = source.size;
-    this.index = null;
-    this.entries = [];
-    this.auxiliary = [];
+    const entries = [], auxiliary = [];
     for (let at = this.header.body; at < end;) {
       const bytes = await source.read(at, Math.min(HEADER, end - at));
       const block = readBlockHeader(dataOf(bytes), 0, at, end, this.name);
@@ -87,16 +91,17 @@ class DbdfFile {
         if (block.kind !== 1 || block.type !== 1 || block.codec) {
           throw this.fail("an auxiliary block is not one of plain u8", block.offset + 8);
         }
-        if (block.cols === LINE) this.auxiliary.push(block);
+        if (block.cols === LINE) auxiliary.push(block);
         continue;
       }
       if (block.rows === 0 || block.cols === 0) continue;
       this.requireInside(block);
-      if (this.entries.push({...block, hash: 0n, number: this.entries.length}) > most) {
+      if (entries.push({...block, hash: 0n, number: entries.length}) > most) {
         throw this.fail(`it has no index, and more than ${most} blocks, which take a request each; "dapple convert" writes one`);
       }
     }
-    refuseOverlaps(this.entries, this.name);
+    refuseOverlaps(entries, this.name);
+    Object.assign(this, {index: null, entries, auxiliary});
   }
 
   requireInside(block) {
@@ -128,7 +133,7 @@ class DbdfFile {
     return this.readEntry(line, i);
   }
 
-  /** How many blocks there are in all, of each kind, and what they store; null while an index of wrong hash says it. */
+  /** How many blocks there are in all, of each kind, and what they store. */
   async counts() {
     if (this.entries) {
       const counts = {total: this.entries.length, empty: 0, dense: 0, csr: 0, coo: 0, stored: 0};
