@@ -97,6 +97,37 @@ await test("http: a server that does not show Content-Range", () => served({faul
     same(log.requests, 4, "one request more, for the length");
   }));
 
+await test("http: what asks for the length has the headers, too", () => served({
+  fault: (request, answer) => {
+    delete answer.headers["Content-Range"];
+    if (request.headers.authorization !== "Basic abc") answer.status = 401;
+  }}, async (url) => same((await open(url, {headers: {Authorization: "Basic abc"}})).rows, 1000, "rows")));
+
+await test("http: the first answer is asked for again where it was cut", () => served({
+  fault: (_, answer, log, response) => {
+    if (log.requests !== 1) return false;
+    response.writeHead(206, answer.headers).write(answer.body.subarray(0, 1000), () => response.destroy());
+    return true;
+  }}, async (url) => same((await open(url)).rows, 1000, "rows")));
+
+await test("http: attributes and statistics that failed once are asked for again", async () => {
+  const named = `${folder}/named.dbdf`;
+  execFileSync(dapple, ["convert", made, named, "--tile", "100x100", "--attribute", "unit=mm", "-q"]);
+  const whole = readFileSync(named);
+  for (const [what, ask] of Object.entries({attributes: (file) => file.attributes(), statistics: (file) => file.statistics()})) {
+    let fails = false;
+    const read = async (offset, length) => {
+      if (fails) throw new Error("the network is down");
+      return new Uint8Array(whole.subarray(offset, offset + length));
+    };
+    const file = await open({name: "far", size: whole.length, read});
+    fails = true;
+    same((await refused(() => ask(file))).message, "the network is down", what);
+    fails = false;
+    same(JSON.stringify(await ask(file)).length > 10, true, `${what}, again`);
+  }
+});
+
 await test("http: a file of 107 GB", async () => {
   const object = hugeObject({down: 80, across: 80, high: 2048, wide: 1024}), server = await serveRanges(object);
   try {

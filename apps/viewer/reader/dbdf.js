@@ -313,9 +313,12 @@ class DbdfFile {
     return Array.from(values, (_, i) => text ? one.text(i) : one.value(i));
   }
 
-  /** Trailers of all hints, the last one of the file first. */
+  /** Trailers of all hints, the last one of the file first. What failed is tried again. */
   hints() {
-    this.hintList ??= this.index ? this.readHints() : this.auxiliaryHints();
+    this.hintList ??= (this.index ? this.readHints() : this.auxiliaryHints()).catch((error) => {
+      this.hintList = null;
+      throw error;
+    });
     return this.hintList;
   }
 
@@ -338,7 +341,7 @@ class DbdfFile {
   /** Without an index: the last auxiliary blocks that have the tag at their start or in their trailer. */
   async auxiliaryHints() {
     const list = [];
-    for (const block of this.auxiliary.reverse()) {
+    for (const block of [...this.auxiliary].reverse()) {
       if (block.rows < 2) continue;
       const start = block.offset + 10, end = start + block.rows * LINE;
       const first = await this.source.read(start, 8), last = await this.source.read(end - 40, 40);
@@ -373,7 +376,7 @@ class DbdfFile {
       const found = await this.hint("DPL-STAT");
       return found && readStatistics(found.bytes, this.index.blocks, this.index.hash);
     } catch (error) {
-      if (error instanceof DbdfError) return null;
+      if (error instanceof DbdfError && error.byte !== null) return null;  // damaged
       throw error;
     }
   }

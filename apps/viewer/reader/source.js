@@ -34,19 +34,20 @@ class UrlSource {
 
   /** Finds out how long the object is, and what its first bytes are. */
   async open() {
-    const answer = await this.request(0, FIRST - 1);
-    const all = /^bytes 0-\d+\/(\d+)$/.exec(answer.headers.get("content-range") ?? "");
-    this.size = all ? Number(all[1]) : await this.length();
-    if (!Number.isSafeInteger(this.size)) throw this.fail("the server does not say how long it is");
-    this.state = this.stateOf(answer);
-    const bytes = await this.body(answer, Math.min(FIRST, this.size));
-    this.keep(0, bytes);
+    this.keep(0, await this.uncut(async () => {
+      const answer = await this.request(0, FIRST - 1);
+      const all = /^bytes 0-\d+\/(\d+)$/.exec(answer.headers.get("content-range") ?? "");
+      this.size = all ? Number(all[1]) : await this.length();
+      if (!Number.isSafeInteger(this.size)) throw this.fail("the server does not say how long it is");
+      this.state = this.stateOf(answer);
+      return this.body(answer, Math.min(FIRST, this.size));
+    }));
     return this;
   }
 
   /** Other origins show Content-Range only if they expose it; every page may see Content-Length. */
   async length() {
-    const answer = await this.send({method: "HEAD"});
+    const answer = await this.send({method: "HEAD", headers: this.headers});
     const length = answer.headers.get("content-length");
     return answer.ok && length !== null ? Number(length) : NaN;
   }
@@ -101,9 +102,21 @@ class UrlSource {
     return bytes;
   }
 
-  /** Bytes of one request, which must be of the object that was opened. */
-  async range(first, end) {
+  /** What `ask` gives, which is called again where an answer was cut. */
+  async uncut(ask) {
     for (let attempt = 1; ; ++attempt) {
+      try {
+        return await ask();
+      } catch (error) {
+        if (error instanceof DbdfError || attempt === TRIES) throw error instanceof DbdfError ? error : this.fail(error.message);
+        await pause(200 * 2 ** attempt);
+      }
+    }
+  }
+
+  /** Bytes of one request, which must be of the object that was opened. */
+  range(first, end) {
+    return this.uncut(async () => {
       const answer = await this.request(first, end - 1), range = answer.headers.get("content-range");
       if (range !== null && range !== `bytes ${first}-${end - 1}/${this.size}`) {
         await answer.body.cancel();
@@ -113,13 +126,8 @@ class UrlSource {
         await answer.body.cancel();
         throw this.fail("it was replaced meanwhile; open it again");
       }
-      try {
-        return await this.body(answer, end - first);
-      } catch (error) {
-        if (error instanceof DbdfError || attempt === TRIES) throw error instanceof DbdfError ? error : this.fail(error.message);
-        await pause(200 * 2 ** attempt);  // the answer was cut
-      }
-    }
+      return this.body(answer, end - first);
+    });
   }
 
   keep(offset, bytes) {
