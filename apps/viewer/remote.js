@@ -142,7 +142,10 @@ class RemoteFile {
 
   /** Statistics of all blocks, as numbers; null if there are none. */
   statistics() {
-    this.known ??= this.file.statistics().then((found) => {
+    this.known ??= this.file.statistics().catch((error) => {
+      this.known = null;  // asked for again
+      throw error;
+    }).then((found) => {
       if (!found) return null;
       const made = {has: new Uint8Array(found.length)}, names = ["nonzero", "nan", "sum", "least", "most"];
       for (const name of names) made[name] = new Float64Array(found.length);

@@ -90,12 +90,13 @@ function parseTiles(bytes) {
   return tiles;
 }
 
-/** Calls make(name), or gives what it gave before; it remembers `most` of these. */
+/** Calls make(name), or gives what it gave before; it remembers `most` of these, and none that failed. */
 function remembering(most, make) {
   const kept = new Map();
   return (name) => {
     if (!kept.has(name)) kept.set(name, make(name));
     const made = kept.get(name);
+    made.catch(() => { if (kept.get(name) === made) kept.delete(name); });
     if (kept.size > most) kept.delete(kept.keys().next().value);
     return made;
   };

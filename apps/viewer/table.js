@@ -210,8 +210,9 @@ class Table {
         return this.goTo(row, col);
       }
     }
-    this.tell(end < this.count ? `not in ${grouped(SEARCHED)} rows` : "not found");
-    this.hit = [numbers ? numbers[end - 1] : end - 1, this.meta.cols];
+    const isEnd = end >= this.count;
+    this.tell(isEnd ? "not found" : `not in ${grouped(SEARCHED)} rows`);
+    this.hit = isEnd ? [0, -1] : [numbers ? numbers[end - 1] : end - 1, this.meta.cols];  // or from the start
     return this.onmove();
   }
 }
