@@ -12,8 +12,8 @@ F32, F64, U8, OUT_OF_RANGE = 9, 10, 1, 5
 
 
 class Error(ctypes.Structure):
-    _fields_ = [("code", c_int32), ("byte", c_uint64), ("option", c_char * 32), ("file", c_char * 480),
-                ("message", c_char * 1024)]
+    _fields_ = [("code", c_int32), ("error_number", c_int32), ("byte", c_uint64), ("option", c_char * 32),
+                ("file", c_char * 480), ("message", c_char * 1024)]
 
 
 class Info(ctypes.Structure):

@@ -13,7 +13,7 @@ import tempfile
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.linalg import LinearOperator, svds
+from scipy.sparse.linalg import svds
 
 import pydapple as dp
 
@@ -37,15 +37,7 @@ def make(path, rows, cols, seed=0):
 
 def pca(matrix, components):
     """(components, explained variance) of the centred matrix."""
-    mean = matrix.stats(axis=0).mean
-    plain = matrix.linear_operator()
-    centred = LinearOperator(
-        matrix.shape,
-        matvec=lambda x: plain.matvec(x.ravel()) - mean @ x.ravel(),
-        rmatvec=lambda y: plain.rmatvec(y.ravel()) - mean * y.sum(),
-        dtype=float,
-    )
-    _, singular, axes = svds(centred, k=components, rng=0)
+    _, singular, axes = svds(matrix.linear_operator(center=True), k=components, rng=0)
     order = np.argsort(-singular)
     return axes[order], singular[order] ** 2 / matrix.shape[0]
 

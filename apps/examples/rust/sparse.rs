@@ -10,6 +10,7 @@ const OUT_OF_RANGE: i32 = 5;
 #[repr(C)]
 struct Error {
     code: i32,
+    error_number: i32,
     byte: u64,
     option: [c_char; 32],
     file: [c_char; 480],
