@@ -65,6 +65,27 @@ def test_rows_of_frames_name_the_rows_and_columns_of_matrices(pbmc):
     assert pbmc["layers/named"].row_names == CELLS
 
 
+def test_a_matrix_that_is_opened_by_its_path_has_the_names_of_its_axes(pbmc, tmp_path):
+    packed, made = dp.pack_collection(pbmc.path, tmp_path / "pbmc.zip"), tmp_path / "m.dbdf"
+    for path in (pbmc.path, packed):
+        for m in (dp.open(f"{path}/layers/counts"), dp.open(path, array="layers/counts")):
+            assert m.row_names == CELLS and m["c3", "g2"] == 10
+            assert pickle.loads(pickle.dumps(m)).col_names == list(VAR.index)
+        dp.convert(f"{path}/X", made, overwrite=True)
+        assert dp.open(made).row_names == CELLS
+    assert dp.open(f"{packed}/obs").row_names == CELLS
+    with pytest.raises(ValueError, match="no member 'Y'"):
+        dp.open(packed, array="Y")
+
+
+def test_names_are_those_that_the_axis_has_now(pbmc):
+    assert pbmc["X"].row_names == CELLS
+    pbmc["obs"] = OBS.set_index(pd.Index(["d0", "d1", "d2", "d3"]))
+    assert pbmc["X"].row_names == ["d0", "d1", "d2", "d3"] and pbmc["X"]["d3", "g2"] == 5
+    del pbmc["obs"]
+    assert pbmc["X"].row_names is None
+
+
 def test_any_text_can_be_a_part_of_a_name(tmp_path):
     texts = ["", "..", ".x", "a/b", "a\\b", "a:b", "%", "%2F", "x.dbdf", "x.json", "\u00e9", "a b", "\0"]
     made = [escaped(text) for text in texts]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping, MutableMapping
-from functools import wraps
+from functools import cached_property, wraps
 from types import MappingProxyType
 from typing import Any
 from urllib.parse import unquote
@@ -367,32 +367,52 @@ class Collection(MutableMapping[str, Any]):
 
 
 class _NamesOfAxes(Mapping[str, Names]):
-    """The names of a matrix's rows and columns, where frames called as its axes have some."""
+    """The names of a matrix's rows and columns, where frames called as its axes have some now."""
 
     def __init__(self, collection: Collection, axes: Axes) -> None:
         self._collection, self._axes = collection, axes
-        self._known: dict[str, Names | None] = {}
 
     def __reduce__(self) -> Any:
         return _NamesOfAxes, (self._collection, self._axes)
 
     def __getitem__(self, what: str) -> Names:
-        if what not in self._known:
-            axis = self._axes[0 if what == "row" else 1]
-            known = axis is not None and axis in self._collection
-            frame = self._collection[axis] if known else None  # type: ignore[index]
-            names = frame.row_names if isinstance(frame, Frame) else None
-            self._known[what] = None if names is None else Names(names._names, what)
-        found = self._known[what]
-        if found is None:
+        axis = self._axes[0 if what == "row" else 1]
+        known = axis is not None and self._collection._has(axis, _OBJECT)
+        frame = self._collection[axis] if known else None  # type: ignore[index]
+        names = frame.row_names if isinstance(frame, Frame) else None
+        if names is None:
             raise KeyError(what)
-        return found
+        return Names(names._names, what)
 
     def __iter__(self) -> Iterator[str]:
         return (what for what in ("row", "column") if what in self)
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
+
+
+class NamesInCollection(Mapping[str, Names]):
+    """The same of a matrix that was opened by itself: the collection is opened when it is asked."""
+
+    def __init__(self, path: str, member: str) -> None:
+        self._path, self._member = os.path.abspath(path), member
+
+    @cached_property
+    def _names(self) -> Mapping[str, Names]:
+        names: Mapping[str, Names] = Collection(self._path)[self._member]._given_names
+        return names
+
+    def __reduce__(self) -> Any:
+        return NamesInCollection, (self._path, self._member)
+
+    def __getitem__(self, what: str) -> Names:
+        return self._names[what]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
 
 
 def _put_text(path: str, text: str) -> None:

@@ -136,16 +136,21 @@ def open(
         return far_object(handle, name, options, reader.version, {"fs": fs, "store": store})
     name = remote.local_path(name, fs)
     far = remote.is_address(name)
+    member = None
     if not far:
-        name, options = _of_member(name, options)
+        name, options, member = _of_member(name, options)
     if not far and holds_states(name):
         name = _core.dataset_latest(name)  # so that all who get this object see one state
     with guests.pointed_out(name, format):
         handle = _core.open(name, open_options(options), far)
     made = Matrix(handle) if isinstance(handle, _core.Matrix) else Frame(handle)
-    if array is not None and "array" in options and not far:
-        _require_arrays(name, array, made.format)
+    if array is not None and member is None and not far:
+        _require_arrays(name, made.format)
     made._remember(name, options, None if far else stamp_of(name), {} if far else None)
+    if member is not None and isinstance(made, Matrix):
+        from .collection import NamesInCollection  # which needs this module
+
+        made._given_names = NamesInCollection(*member)
     return made
 
 
@@ -158,11 +163,8 @@ def far_object(
     return made
 
 
-def _require_arrays(name: str, array: str, format: str) -> None:
-    if (
-        format in ("npz", "hdf5", "zarr")
-        or _core.find_member(file_name(f"{name}/{array}")) is not None
-    ):
+def _require_arrays(name: str, format: str) -> None:
+    if format in ("npz", "hdf5", "zarr"):
         return
     raise InvalidArgumentError(
         f"{name}: array= is for collections, npz, hdf5 and zarr files, and this one, of format "
@@ -170,15 +172,22 @@ def _require_arrays(name: str, array: str, format: str) -> None:
     )
 
 
-def _of_member(name: str, options: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    """The file and the options of what may be a member of a collection."""
+def _of_member(
+    name: str, options: dict[str, Any]
+) -> tuple[str, dict[str, Any], tuple[str, str] | None]:
+    """File and options of what may be a member of a collection: this, and its name there."""
     array = options.get("array")
-    member = array and os.path.isdir(name)
-    place = _core.find_member(file_name(f"{name}/{array}") if member else name)
+    place = _core.find_member(file_name(f"{name}/{array}") if array else name)
     if place is None:
-        return name, options
+        return name, options, None
     others = {key: value for key, value in options.items() if key != "array"}
-    return os.fspath(place[0]), others | ({"array": place[1]} if place[1] else {})
+    file, packed = os.fspath(place[0]), place[1]
+    if packed:
+        return file, others | {"array": packed}, (file, packed)
+    folder = os.path.dirname(file)
+    while not folder.endswith(".dds"):
+        folder = os.path.dirname(folder)
+    return file, others, (folder, os.path.relpath(os.path.splitext(file)[0], folder))
 
 
 def holds_states(folder: str) -> bool:
