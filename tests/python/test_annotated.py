@@ -77,6 +77,15 @@ def test_a_file_of_anndata_is_opened_in_place(tmp_path, form, compression):
     require_same(pickle.loads(pickle.dumps(got)), wanted)
 
 
+def test_chunks_are_those_of_what_has_the_rows_of_x(tmp_path):
+    wanted = made(sp.csr_matrix)
+    wanted.write_h5ad(tmp_path / "a.h5ad")
+    got = dp.read_anndata(tmp_path / "a.h5ad", chunks=((150, 250), -1))
+    for x in (got.X, got.layers["dense"], got.raw.X):
+        assert x.chunks[0] == (150, 250)
+    assert np.array_equal(in_memory(got.raw.varm["loadings"]), wanted.raw.varm["loadings"])
+
+
 @pytest.mark.parametrize("ending", ["h5ad", "zarr"])
 @pytest.mark.parametrize("dtype", [bool, "f2", "i1", "f4"])
 def test_types_of_cells_are_those_of_the_file(tmp_path, ending, dtype):

@@ -72,6 +72,7 @@ def test_an_index_comes_back(tmp_path, index):
     np.array([["a", "b"], ["", "ü"], ["c", "d"]]), np.zeros((3, 0), "U2"), np.array([["2020", "NaT"]], "M8[D]"), np.array("a"),
     np.array([[[b"a", b"bc"]], [[b"", b"d"]]]),
     np.array(["a", ""], np.dtypes.StringDType()), np.array(["2020", "NaT"], "M8[D]"), np.array([("a", 1.5), ("b", 2.0)], [("x", "U1"), ("y", "f4")]),
+    np.array([("ü".encode(), 1)], [("x", "S2"), ("y", "i1")]),
 ])  # fmt: skip
 def test_arrays_of_any_shape(tmp_path, value):
     got = kept(tmp_path, value)
@@ -85,6 +86,15 @@ def test_sparse_matrices(tmp_path, form, dtype):
     wanted = form(sp.random(20, 30, 0.1, random_state=1) > 0).astype(dtype)
     got = kept(tmp_path, wanted)
     assert type(got) is type(wanted) and got.dtype == wanted.dtype and (got != wanted).nnz == 0
+
+
+@pytest.mark.parametrize("value", [
+    pd.Categorical(["a", None, "b"], ["b", "a"], ordered=True), pd.array([1, None], "Int64"), pd.array(["a", None], "string"),
+], ids=str)  # fmt: skip
+def test_arrays_of_pandas(tmp_path, value):
+    got = kept(tmp_path, value)
+    assert type(got) is type(value)
+    pd.testing.assert_series_equal(pd.Series(got), pd.Series(value))
 
 
 def test_what_no_member_can_be_is_named():

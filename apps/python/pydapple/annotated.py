@@ -100,13 +100,16 @@ class _Elements:
         except (UnsupportedError, NotRecognisedError):
             return None
         assert isinstance(opened, Matrix)
-        by_rows = name == "X" or name.startswith(("layers/", "raw/"))
-        chunks = self._chunks if by_rows else None
+        chunks = self._chunks if _has_rows_of_x(name) else None
         import anndata
 
         arrays = getattr(anndata.settings, "use_sparse_array_on_read", False)
         kind = f"{form}_{'array' if arrays else 'matrix'}"
         return opened.to_dask(chunks, sparse=kind if form else False)
+
+
+def _has_rows_of_x(name: str) -> bool:
+    return name in ("X", "raw/X") or name.startswith("layers/")
 
 
 def _assembled(group: Any, read: Callable[[str], Any]) -> anndata.AnnData:
@@ -142,8 +145,7 @@ def _of_collection(c: Collection, chunks: Any) -> anndata.AnnData:
     def read(name: str) -> Any:
         member = c[name]
         if isinstance(member, Matrix):
-            by_rows = name == "X" or name.startswith(("layers/", "raw/X"))
-            return elements.lazy(member, chunks if by_rows else None)
+            return elements.lazy(member, chunks if _has_rows_of_x(name) else None)
         return elements.loaded(member)
 
     def below(part: str) -> dict[str, Any]:

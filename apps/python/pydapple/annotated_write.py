@@ -37,10 +37,10 @@ def write_anndata(
     """Write annotated data as a collection: a folder ending in .dds, or one file ending in .zip.
 
     Every part is a member: X, obs, var, ``layers/counts``, ``obsm/X_pca``, ``raw/X``, ``uns`` and
-    so on; `read_anndata` gives all of it back as it was. Only in `uns`, tuples become lists,
-    records and matrices of NumPy plain arrays, and sparse forms other than CSC become CSR. What is
-    lazy (Dask arrays, backed data) is written chunk by chunk. The collection appears when it is
-    whole, or not at all.
+    so on; `read_anndata` gives all of it back as it was. Only zeros that sparse matrices store are
+    left out, and in `uns`, tuples become lists, records and matrices of NumPy plain arrays, and
+    sparse forms other than CSC become CSR. What is lazy (Dask arrays, backed data) is written chunk
+    by chunk. The collection appears when it is whole, or not at all.
 
     >>> dp.write_anndata("pbmc.dds", adata, pack="fast")
     >>> dp.open("pbmc.dds")["X"].cols["CD3E"]

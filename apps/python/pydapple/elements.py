@@ -59,7 +59,7 @@ def stored(value: Any, where: str) -> tuple[Any, dict[str, Any]]:
 
 def _is_of_pandas(value: Any) -> bool:
     """Whether it is an array of pandas' own, such as a Categorical."""
-    if not type(value).__module__.startswith("pandas."):
+    if type(value).__module__.partition(".")[0] != "pandas":
         return False
     import pandas as pd
 
@@ -180,13 +180,17 @@ def _of_frame(member: Frame, note: dict[str, Any]) -> Any:
     if form == "records":
         made = np.empty(member.shape[0], [(name, kind) for name, kind in note["fields"]])
         for k, name in enumerate(made.dtype.names or ()):
-            made[name] = member.read(columns=[k])[member.labels[k]]
+            made[name] = _as_bytes(member.read(columns=[k])[member.labels[k]], made.dtype[name])
         return made.reshape(note["shape"])
     kind = np.dtypes.StringDType() if note["dtype"] == "T" else np.dtype(note["dtype"])
     cells = np.empty((member.shape[0], len(member.columns)), kind)
     for k, name in enumerate(member.columns):
-        column = member[name]
-        if kind.kind == "S":
-            column = np.array([one.encode("utf-8", "surrogateescape") for one in column], kind)
-        cells[:, k] = column
+        cells[:, k] = _as_bytes(member[name], kind)
     return cells.reshape(note["shape"])
+
+
+def _as_bytes(words: Any, dtype: np.dtype[Any]) -> Any:
+    """Words as bytes, where that is what they were; others as they are."""
+    if dtype.kind != "S":
+        return words
+    return np.array([one.encode("utf-8", "surrogateescape") for one in words], dtype)
