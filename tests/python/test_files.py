@@ -226,6 +226,8 @@ def test_matrices_are_put_together_and_rows_appended(make, tmp_path):
     dp.append(m.path, a)
     wanted = np.concatenate([a, cells((5, 7), "i4", seed=3), a])
     assert np.array_equal(dp.open(m.path)[:], wanted) and np.array_equal(m[:], a)
+    with pytest.raises(dp.InvalidArgumentError, match="axis is 0 or 1, not 7"):
+        dp._core.concat([m], 7, False)
     for wrong in (lambda: dp.concat([m, n], tmp_path / "x.dbdf", axis=1), lambda: dp.concat([], "x"),
                   lambda: dp.concat([m], "x", axis=2), lambda: dp.append(m.path, b[:, :3])):  # fmt: skip
         with pytest.raises(ValueError):

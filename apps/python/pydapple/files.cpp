@@ -82,6 +82,10 @@ class Notes {
 };
 
 nb::object concat_objects(nb::list parts, int axis, bool allow_loss) {
+  if (axis != 0 && axis != 1) {
+    throw dapple::Error(dapple::Errc::invalid_argument,
+                        "axis is 0 or 1, not " + std::to_string(axis));
+  }
   std::vector<std::variant<dapple::Matrix, dapple::Frame>> objects;
   bool far = false;
   for (nb::handle part : parts) {

@@ -53,8 +53,6 @@ def concat(
     """
     if isinstance(sources, (str, bytes, os.PathLike, Matrix, Frame)):
         raise TypeMismatchError(f"sources is a list of what is put together, not {shown(sources)}")
-    if axis not in (0, 1):
-        raise InvalidArgumentError(f"axis is 0 or 1, not {shown(axis)}")
     with ExitStack() as files:
         parts = [files.enter_context(opened_as(one, open_with)) for one in sources]
         handle = _core.concat(parts, axis, allow_loss)
