@@ -24,6 +24,7 @@ struct ArrowOptions {
   std::optional<Range> rows{};       // unset: all
   /// Rows in any order, in place of `rows`.
   std::optional<std::vector<std::uint64_t>> positions{};
+  Absent absent = Absent::error;
   bool named_zones = false;  // UTC for zones that are an offset
   /// Of the schema, and of each column or none, as Arrow packs it.
   std::string metadata{};

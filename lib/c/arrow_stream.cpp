@@ -26,6 +26,7 @@ class Stream {
         fault_(std::move(options.fault)),
         columns_(columns_of(frame_)),
         positions_(std::move(options.positions)),
+        absent_(options.absent),
         metadata_(std::move(options.metadata)),
         metadata_of_columns_(std::move(options.metadata_of_columns)) {
     rows_ =
@@ -80,9 +81,10 @@ class Stream {
       parts.push_back(std::move(part));
     }
     if (positions_) {
-      gather_rows(frame_, std::span(*positions_).subspan(rows_.begin, rows), buffers);
+      gather_rows(frame_, std::span(*positions_).subspan(rows_.begin, rows), buffers,
+                  {.absent = absent_});
     } else {
-      frame_.read_rows({rows_.begin, rows_.begin + rows}, buffers);
+      frame_.read_rows({rows_.begin, rows_.begin + rows}, buffers, {.absent = absent_});
     }
     for (std::size_t k = 0; k < parts.size(); ++k) {
       if (!columns_[k].shown) describe(columns_[k], rows, *parts[k]);
@@ -158,6 +160,7 @@ class Stream {
   std::function<void(const Error&)> fault_;
   std::vector<ArrowColumn> columns_;
   std::optional<std::vector<std::uint64_t>> positions_;
+  Absent absent_;
   Range rows_;  // those left: of the frame, or of the positions
   std::string metadata_;
   std::vector<std::string> metadata_of_columns_;
@@ -183,14 +186,15 @@ void release_stream(ArrowArrayStream* stream) {
 }
 
 void require_rows(const Frame& frame, const ArrowOptions& options) {
-  const auto require = [&](bool inside, std::uint64_t row) {
-    if (inside) return;
-    throw Error(Errc::out_of_range,
-                "there is no row " + std::to_string(row) + " of " + std::to_string(frame.rows()));
+  const auto require = [&](Range rows) {
+    if (rows.begin <= rows.end && rows.end <= frame.rows()) return;
+    throw Error(Errc::out_of_range, "rows " + std::to_string(rows.begin) + ":" +
+                                        std::to_string(rows.end) + " are not inside the " +
+                                        std::to_string(frame.rows()) + " rows");
   };
-  if (options.rows) require(options.rows->end <= frame.rows(), options.rows->end);
+  if (options.rows) require(*options.rows);
   if (!options.positions) return;
-  for (const std::uint64_t row : *options.positions) require(row < frame.rows(), row);
+  for (const std::uint64_t row : *options.positions) require({row, row + 1});
 }
 
 /// Where a column of the frame is among those that are streamed (`ArrowOptions::columns`). Throws

@@ -59,3 +59,60 @@ def test_npz_files_both_ways(tmp_path):
     np.savez(tmp_path / "two.npz", x=a, y=a)
     with pytest.raises(ValueError, match="array='NAME'"):
         dp.convert(tmp_path / "two.npz", tmp_path / "x.dbdf")
+
+
+@pytest.mark.parametrize("ending", ["parquet", "arrow"])
+def test_names_that_are_given_are_those_of_the_rows(there, tmp_path, ending):
+    path = tmp_path / f"t.{ending}"
+    f = there(people(), row_names=["a", "b", "c"])
+    read = pa.parquet.read_table if ending == "parquet" else pa.feather.read_table
+    dp.convert(f, path, rows=(1, 3))
+    assert read(path).to_pandas().index.tolist() == ["b", "c"]
+    dp.convert(f, path, rows=(1, 3), row_names=["y", "z"], overwrite=True)
+    assert read(path).to_pandas().index.tolist() == ["y", "z"]
+    with pytest.raises(ValueError, match="3 names cannot be those of 2 rows"):
+        dp.convert(f, path, rows=(1, 3), row_names=["x", "y", "z"], overwrite=True)
+    with pytest.raises(ValueError, match="the columns of a frame have labels, and no other names"):
+        dp.convert(f, path, col_names=list(f.columns), overwrite=True)
+    dp.write(tmp_path / "m.dbdf", np.eye(3))
+    with pytest.warns(UserWarning, match="npz keeps no names of rows"):
+        dp.convert(tmp_path / "m.dbdf", tmp_path / "m.npz", row_names=["x", "y", "z"])
+
+
+def test_absent_cells_become_what_is_asked_for(there, tmp_path):
+    pd = pytest.importorskip("pandas")
+    table, path = pd.DataFrame({"a": [1.0, 2], "b": [3.0, 4]}), tmp_path / "t.parquet"
+    dp.dataset.create(tmp_path / "d", there(table), shape=(4, 2))
+    dp.dataset.commit(tmp_path / "d", [dp.dataset.write_part(tmp_path / "d", table, at=(0, 0))])
+    with pytest.raises(dp.AbsentError):
+        dp.convert(tmp_path / "d", path)
+    for absent, value in (("zero", 0), ("nan", np.nan)):
+        dp.convert(tmp_path / "d", path, absent=absent, overwrite=True)
+        wanted = table.reindex(range(4), fill_value=value)
+        pd.testing.assert_frame_equal(pa.parquet.read_table(path).to_pandas(), wanted)
+        stream = dp.open(tmp_path / "d")._stream([3, 0], None, absent=absent)
+        got = pa.RecordBatchReader.from_stream(stream).read_all()
+        pd.testing.assert_frame_equal(got.to_pandas(), wanted.iloc[[3, 0]].reset_index(drop=True))
+    with pytest.raises(ValueError, match="absent is 'error', 'zero' or 'nan', not 'none'"):
+        dp.convert(tmp_path / "d", path, absent="none", overwrite=True)
+
+
+@pytest.mark.parametrize("name", ["t.parquet", "t.feather", "t.csv.gz", "m.npz"])
+def test_what_others_write_is_on_storage_unless_nobody_waits(there, tmp_path, monkeypatch, name):
+    synced = []
+    monkeypatch.setattr("os.fsync", lambda number: synced.append(number))
+    monkeypatch.delattr("os.umask")  # which is that of all threads
+    dp.write(tmp_path / "m.dbdf", np.eye(3))
+    src = tmp_path / "m.dbdf" if name == "m.npz" else there(people())
+    dp.convert(src, tmp_path / name)
+    assert len(synced) == 2  # the file, and its folder
+    assert (tmp_path / name).stat().st_mode == (tmp_path / "m.dbdf").stat().st_mode
+    dp.convert(src, tmp_path / name, overwrite=True, sync=False)
+    assert len(synced) == 2
+
+
+def test_rows_of_a_stream_do_not_end_before_they_begin(there):
+    f = there(people())
+    for rows in ((2, 1), (1, 9)):
+        with pytest.raises(dp.OutOfRangeError, match="are not inside the 3 rows"):
+            dp._core.arrow_stream(f, rows=rows)

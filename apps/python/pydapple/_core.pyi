@@ -335,6 +335,7 @@ def arrow_stream(
     frame: Frame, names: list[str] | None = ..., fault: StreamFault | None = ...,
     columns: list[int] | None = ..., rows: tuple[int, int] | NDArray[np.int64] | None = ...,
     named_zones: bool = ..., metadata: bytes = ..., of_fields: list[bytes] = ...,
+    absent: int = ...,
 ) -> Any: ...  # fmt: skip
 def row_names(opened: Object, /) -> Names | None: ...
 def col_names(opened: Object, /) -> Names | None: ...

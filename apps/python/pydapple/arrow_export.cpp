@@ -56,9 +56,10 @@ void set_rows(dapple::ArrowOptions& options, nb::handle rows) {
 nb::object stream_of(const FrameHandle& handle, std::optional<std::vector<std::string>> names,
                      const StreamFault* fault, std::optional<std::vector<std::size_t>> columns,
                      nb::handle rows, bool named_zones, const nb::bytes& metadata,
-                     const nb::list& of_fields) {
+                     const nb::list& of_fields, int absent) {
   dapple::ArrowOptions options{.columns = std::move(columns),
                                .names = std::move(names).value_or(std::vector<std::string>()),
+                               .absent = static_cast<dapple::Absent>(absent),
                                .named_zones = named_zones};
   set_rows(options, rows);
   options.metadata.assign(metadata.c_str(), metadata.size());
@@ -113,7 +114,8 @@ void bind_arrow_export(nb::module_& m) {
   m.def("arrow_stream", &stream_of, nb::arg("frame"), nb::arg("names") = nb::none(),
         nb::arg("fault") = nb::none(), nb::arg("columns") = nb::none(),
         nb::arg("rows") = nb::none(), nb::arg("named_zones") = false,
-        nb::arg("metadata") = nb::bytes("", 0), nb::arg("of_fields") = nb::list());
+        nb::arg("metadata") = nb::bytes("", 0), nb::arg("of_fields") = nb::list(),
+        nb::arg("absent") = 0);
   m.def("schema_names", &schema_names);
 }
 

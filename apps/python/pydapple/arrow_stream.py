@@ -18,13 +18,14 @@ class LabelledStream:
     def __init__(
         self, frame: _core.Frame, labels: Sequence[str] | None = None,
         columns: list[int] | None = None, rows: Any = None, named_zones: bool = False,
-        metadata: tuple[bytes, list[bytes]] = (b"", []),
+        metadata: tuple[bytes, list[bytes]] = (b"", []), absent: int = 0,
     ) -> None:  # fmt: skip
         self.frame = frame
         self.columns = columns  # places in their order; None: all
         self.rows = rows  # a pair (begin, end), or positions; None: all
         self.named_zones = named_zones  # UTC for those that are an offset
         self.metadata = metadata  # of the schema, and of its fields or of none
+        self.absent = absent  # as `absent_code` has it
         self.labels: list[str] | None = None
         if labels is not None:
             self.labels = [
@@ -42,6 +43,7 @@ class LabelledStream:
             self.rows,
             self.named_zones,
             *self.metadata,
+            self.absent,
         )
 
     @contextmanager

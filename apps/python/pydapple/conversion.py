@@ -96,14 +96,15 @@ def convert(
         taken = {"dtype": dtype, "allow_loss": allow_loss, "transpose": transpose}
         taken |= {"short_floats": short_floats, **write}
         finish = ("overwrite", "sync", "attrs", "row_names", "col_names")
-        wrong = [name for name in taken if taken[name] and name not in finish]
+        given = [name for name in taken if taken[name] is not None and taken[name] is not False]
+        wrong = [name for name in given if name not in finish]
         if wrong:
             raise InvalidArgumentError(f"{guest} files are written without {', '.join(wrong)}")
         with opened_as(src, open_with, columns) as opened:
             return guests.save(
                 opened, file_name(dst), guest, rows,
-                cols if columns is None else list(each_label(columns)),
-                bool(write.get("overwrite")), absent, write.get("attrs"),
+                cols if columns is None else list(each_label(columns)), absent,
+                **{name: write[name] for name in finish if name in write},
             )  # fmt: skip
 
     def written_as(path: Path, **finish: Any) -> WriteSummary:
@@ -124,7 +125,7 @@ def convert(
     with temporary.folder() as folder:
         plain = os.path.join(folder, os.path.basename(name)[: -len(".gz")])
         written_as(plain, sync=False)
-        return guests.compress(plain, name)
+        return guests.compress(plain, name, write.get("sync", True))
 
 
 def _is_own(name: str, to: str | None) -> bool:

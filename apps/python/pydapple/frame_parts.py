@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _core, keys, pandas_index, times
+from .absent import Absent, absent_code
 from .arguments import told
 from .arrays import new_array
 from .arrow_stream import LabelledStream
@@ -164,7 +165,7 @@ class FrameParts(SearchedFrame):
 
     def _stream(
         self, rows: Any, columns: Columns, names: Sequence[str] | None = None, *,
-        named_zones: bool = False, attrs: Attributes | None = None,
+        named_zones: bool = False, attrs: Attributes | None = None, absent: Absent = "error",
     ) -> LabelledStream:  # fmt: skip
         """Rows and columns as a stream of Arrow record batches; under their labels, or `names`."""
         places = None
@@ -179,7 +180,8 @@ class FrameParts(SearchedFrame):
             straight[0].start, straight[0].stop
         )  # fmt: skip
         metadata = metadata_of(self.attrs if attrs is None else attrs, labels)
-        return LabelledStream(self, names, places, part, named_zones, metadata)
+        code = absent_code(absent)
+        return LabelledStream(self, names, places, part, named_zones, metadata, code)
 
     def _picked(self, columns: Columns) -> list[tuple[str, int]]:
         """Names and numbers of some columns, or of all."""

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from . import _core, keys, pandas_index
+from . import _core, keys, pandas_index, temporary
 from .absent import Absent, absent_code
 from .attributes import Attributes, of_json, pandas_metadata, tell, to_json
 from .errors import (
@@ -25,6 +25,7 @@ from .errors import (
 from .frame import Frame
 from .identity import file_name
 from .matrix import Matrix
+from .names import Names, to_core
 from .reports import WriteSummary
 
 _GUESTS = {".parquet": "parquet", ".feather": "arrow", ".arrow": "arrow", ".npz": "npz"}
@@ -160,16 +161,17 @@ def _bad(path: str, error: Exception) -> NotRecognisedError:
 
 
 def save(
-    opened: Matrix | Frame, path: str, guest: str, rows: Any, columns: Any, overwrite: bool,
-    absent: Absent, attrs: Any,
+    opened: Matrix | Frame, path: str, guest: str, rows: Any, columns: Any, absent: Absent, *,
+    overwrite: bool = False, sync: bool = True, attrs: Any = None, row_names: Any = None,
+    col_names: Any = None,
 ) -> WriteSummary:  # fmt: skip
     """Write rows and columns of an open matrix or frame. The file appears when it is whole."""
     require_new(path, overwrite)
     part = keys.span(rows, opened.shape[0], "row")
     noted = opened.attrs if attrs is None else of_json(to_json(attrs))
-    if guest == "npz" and opened.row_names:
+    if guest == "npz" and (row_names is not None or opened.row_names):
         tell("npz keeps no names of rows")
-    if isinstance(opened, Matrix) and opened.col_names:
+    if isinstance(opened, Matrix) and (col_names is not None or opened.col_names):
         tell(f"{guest} keeps no names of the columns of a matrix")
     write: Callable[[str], None]
     if guest == "npz":
@@ -183,8 +185,10 @@ def save(
             raise InvalidArgumentError(
                 "a matrix has no labelled columns, which Parquet and Arrow need; write it as .npz"
             )
-        write = _arrow_writer(opened, part, columns, guest, noted)
-    return publish(path, write)
+        if col_names is not None:
+            raise InvalidArgumentError("the columns of a frame have labels, and no other names")
+        write = _arrow_writer(opened, part, columns, guest, noted, absent, row_names)
+    return publish(path, write, sync)
 
 
 def require_new(path: str, overwrite: bool) -> None:
@@ -196,7 +200,7 @@ def require_new(path: str, overwrite: bool) -> None:
         raise error
 
 
-def compress(source: str, path: str) -> WriteSummary:
+def compress(source: str, path: str, sync: bool) -> WriteSummary:
     """Write a file as one that gzip compressed."""
 
     import gzip
@@ -210,13 +214,20 @@ def compress(source: str, path: str) -> WriteSummary:
         ):
             shutil.copyfileobj(plain, packed, 1 << 20)
 
-    return publish(path, write)
+    return publish(path, write, sync)
 
 
-def publish(path: str, write: Callable[[str], None]) -> WriteSummary:
+def publish(path: str, write: Callable[[str], None], sync: bool) -> WriteSummary:
     """Have a file written under a name that nobody sees, and give it its own when it is whole."""
     try:
-        _publish(path, write)
+        with temporary.folder(beside=path) as hidden:
+            made = os.path.join(hidden, os.path.basename(path))
+            write(made)
+            if sync:
+                _sync(made)
+            os.replace(made, path)
+        if sync:
+            _sync(os.path.dirname(os.path.abspath(path)))
     except OSError as error:
         if isinstance(error, Error):
             raise
@@ -226,21 +237,13 @@ def publish(path: str, write: Callable[[str], None]) -> WriteSummary:
     return WriteSummary({}, os.path.getsize(path))
 
 
-def _publish(path: str, write: Callable[[str], None]) -> None:
-    import tempfile
-
-    folder = os.path.dirname(os.path.abspath(path))
-    number, temporary = tempfile.mkstemp(dir=folder, suffix=os.path.splitext(path)[1])
-    os.close(number)
+def _sync(path: str) -> None:
+    """Wait until a file, or the names in a folder, are on storage."""
+    number = os.open(path, os.O_RDONLY)
     try:
-        write(temporary)
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(temporary, 0o666 & ~mask)
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
+        os.fsync(number)
+    finally:
+        os.close(number)
 
 
 def _npz_writer(opened: Matrix, rows: range, cols: Any, absent: Absent) -> Callable[[str], None]:
@@ -278,16 +281,22 @@ def _row_groups(batches: Iterable[Any]) -> Iterator[list[Any]]:
 
 
 def _arrow_writer(
-    opened: Frame, rows: range, columns: Any, guest: str, attrs: Attributes
-) -> Callable[[str], None]:
+    opened: Frame, rows: range, columns: Any, guest: str, attrs: Attributes, absent: Absent,
+    row_names: Any,
+) -> Callable[[str], None]:  # fmt: skip
     import pyarrow as pa
 
     if isinstance(columns, (slice, range, tuple)):
         columns = list(keys.span(columns, opened.shape[1], "column"))
-    names = opened.row_names
+    names, first = opened.row_names, 0
+    if (given := to_core(row_names, "row_names")) is not None:
+        names, first = Names(given, "row"), rows.start
+        if len(names) != len(rows):
+            raise InvalidArgumentError(f"{len(names)} names cannot be those of {len(rows)} rows")
     if names is not None:
         label, attrs = pandas_index.of_names(attrs, opened.labels)
-    stream = opened._stream(slice(rows.start, rows.stop), columns, attrs=attrs)
+    part = slice(rows.start, rows.stop)
+    stream = opened._stream(part, columns, attrs=attrs, absent=absent)
     batches = pa.RecordBatchReader.from_stream(stream)
     schema = batches.schema
     if names is not None:
@@ -302,7 +311,7 @@ def _arrow_writer(
         for batch in batches:
             arrays, end = batch.columns, begin + batch.num_rows
             if names is not None:
-                arrays = [*arrays, pa.array(names[begin:end], pa.large_string())]
+                arrays = [*arrays, pa.array(names[begin - first : end - first], pa.large_string())]
             yield pa.record_batch(arrays, schema=schema)
             begin = end
 
