@@ -122,11 +122,11 @@ class RemoteFile {
 
   /** Adds what statistics tell of blocks, the same share to each of their cells. */
   async addStatistics(sums, region) {
-    const {file} = this, known = await this.statistics(), all = known ? null : await file.entriesIn(region);
-    const blocks = all ?? (file.tiling ? [...file.tilesIn(region)].map((n) => file.tileOf(n)) : await file.entriesIn(region));
+    const {file} = this, known = await this.statistics();
+    const blocks = known?.ofAll && file.tiling ? [...file.tilesIn(region)].map((n) => file.tileOf(n)) : await file.entriesIn(region);
     for (const b of blocks) {
       const k = b.number, cells = b.rows * b.cols, isKnown = known && known.has[k];
-      const nonzero = isKnown ? known.nonzero[k] : b.stored;
+      const nonzero = isKnown ? known.nonzero[k] + known.nan[k] : b.stored;
       sums.share([b.rx, b.rx + b.rows, b.cx, b.cx + b.cols], (i, n) => {
         const part = n / cells;
         sums.cells[i] += n;
@@ -157,7 +157,7 @@ class RemoteFile {
         const values = [s.nonzero, s.nan, s.sum, some ? s.least : Infinity, some ? s.greatest : -Infinity];
         values.forEach((value, i) => { made[names[i]][k] = Number(value); });
       }
-      return made;
+      return {...made, ofAll: !made.has.includes(0)};
     });
     return this.known;
   }

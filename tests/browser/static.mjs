@@ -38,6 +38,13 @@ await test("static: a first picture of 107 GB in three requests and a megabyte",
     same(complaints.join("\n"), "", "console");
   }));
 
+await test("static: figures of tiles with NaN, and of one of which statistics tell nothing", () =>
+  open(hugeObject({down: 20, across: 20, high: 2048, wide: 1024, cellOf: () => 5, nans: 9, unknown: 399}), async (page) => {
+    await ready(page);
+    const figures = await page.evaluate(() => [...document.querySelectorAll("#stats dd")].slice(2, 6).map((e) => e.textContent));
+    same(figures.join("; ").replace(/[^ -~]/g, "_"), "_ 838_860_800 (100 %); _ 5; _ 5; _ 5", "stored cells, mean, least and greatest value");
+  }));
+
 const CELLS = {types: [[0, 5], [18, 11], [7, 35]], mixed: [[1, 1], [2, 1], [1, 0]], gaps: [[999, 10], [5, 2000], [2999, 4999]],
   nan: [[29, 29]], wide: [[0, 9973]], tall: [[5, 0]], thirds: [[7, 3]]};
 for (const [i, [name, cells]] of Object.entries(CELLS).entries()) {

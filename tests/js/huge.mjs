@@ -30,8 +30,8 @@ function lastLine({hash, total, blocks, high, wide, size}) {
   return line;
 }
 
-/** {size, read}: `down` x `across` tiles of `high` x `wide` cells. */
-export function hugeObject({down, across, high, wide}) {
+/** {size, read}: `down` x `across` tiles of `high` x `wide` cells, of which `nans` are NaN as statistics tell; of tile `unknown` they tell nothing. */
+export function hugeObject({down, across, high, wide, cellOf = valueOfTile, nans = 0, unknown = -1}) {
   const blocks = down * across, each = 26 + high * wide * 8, rows = down * high, cols = across * wide, body = 19 + blocks * each;
   const header = Buffer.alloc(19);
   header.set([1, 1]);
@@ -43,15 +43,16 @@ export function hugeObject({down, across, high, wide}) {
   put(index, [0, blocks, 0, 0, rows * cols], 8);
   put(index, [xxh3(index.subarray(0, 48)), xxh3(header)], 48);
   for (let k = 0; k < blocks; ++k) {
-    const [i, j] = [Math.floor(k / across), k % across], value = valueOfTile(i, j), at = LINE * (k + 1), cells = high * wide;
+    const [i, j] = [Math.floor(k / across), k % across], value = cellOf(i, j), at = LINE * (k + 1), cells = high * wide, numbers = cells - nans;
     put(index, [i * high, j * wide, 19 + k * each + 16, each - 16, cells, 0], at);
     index.writeUInt32LE(high, at + 48);
     index.writeUInt32LE(wide, at + 52);
     index.set([1, 10], at + 56);
-    table.writeUIntLE(value === 0 ? 0 : cells, at, 6);
-    table[at + 7] = 10;
-    [value, value, value * cells].forEach((v, n) => table.writeDoubleLE(v, at + 16 + 8 * n));
-    put(table, [cells], at + 56);
+    table.writeUIntLE(value === 0 ? 0 : numbers, at, 6);
+    table[at + 7] = k === unknown ? 0 : 10;
+    put(table, [nans], at + 8);
+    [value, value, value * numbers].forEach((v, n) => table.writeDoubleLE(v, at + 16 + 8 * n));
+    put(table, [numbers], at + 56);
   }
   const hash = xxh3(index), content = LINE * (blocks + 1), tail = table.length - 40;
   table.write("DPL-STAT");
@@ -68,7 +69,7 @@ export function hugeObject({down, across, high, wide}) {
     head.writeUInt32LE(high, 16);
     head.writeUInt32LE(wide, 20);
     head.set([1, 10], 24);
-    one.writeDoubleLE(valueOfTile(i, j));
+    one.writeDoubleLE(cellOf(i, j));
     for (let n = 0; n < length; ++n) part[n] = from + n < 26 ? head[from + n] : one[(from + n - 26) % 8];
     return part;
   };
