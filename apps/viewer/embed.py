@@ -9,7 +9,7 @@ import re
 import sys
 
 
-USED = "open, TYPES, ARRAYS, reading, missingTest, numberText"  # of the reader, by the page
+USED = "open, TYPES, ARRAYS, reading, numberText"  # of the reader, by the page
 POLICY = """<meta http-equiv="Content-Security-Policy" content="default-src 'none'; \
 script-src 'unsafe-inline'; style-src 'unsafe-inline'; connect-src *">"""
 

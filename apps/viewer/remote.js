@@ -102,16 +102,20 @@ class RemoteFile {
     return sums.tiles();
   }
 
-  /** Adds what a block stores of a tile; of words and times nothing is a number. */
+  /** Adds the cells of a block in a tile; of words and times none is a number, stored or not. */
   addCells(sums, e, {rows, cols, values, from}) {
     const {tile} = sums, left = Math.max(tile.left, e.cx), right = Math.min(tile.right, e.cx + e.cols);
     const rules = this.ruled ? this.file.columns.slice(e.cx, e.cx + e.cols).map((column) => ruleOf(column, values)) : null;
     const add = (row, col, i) => {
-      const at = sums.pixel(row, col), rule = rules?.[col - e.cx];
-      if (at < 0) return;
-      if (rule && rule(i)) ++sums.unknown[at]; else sums.add(at, Number(values[i]));
+      const at = sums.pixel(row, col), rule = rules?.[col - e.cx], why = rule ? rule.of(i) : NUMBER;
+      if (at < 0 || (rows && rule && rule.zero === why && why !== NUMBER)) return;
+      if (rows && rule && rule.zero !== NUMBER) sums.addOther(at, rule.zero, -1);
+      if (why === NUMBER) sums.add(at, Number(values[i])); else sums.addOther(at, why, 1);
     };
     if (rows) {
+      rules?.forEach((rule, c) => {
+        if (rule && rule.zero !== NUMBER) sums.share([e.rx, e.rx + e.rows, e.cx + c, e.cx + c + 1], (i, n) => sums.addOther(i, rule.zero, n));
+      });
       for (let i = 0; i < values.length; ++i) add(e.rx + rows[i], e.cx + cols[i], i);
       return;
     }
@@ -180,11 +184,12 @@ function textOr(texts, i, code) {
   }
 }
 
-/** Whether value i of a column is no number. */
-function ruleOf(column, values) {
-  if (!["number", "boolean"].includes(column.meaning)) return () => true;
-  if (column.missing === null || values.BYTES_PER_ELEMENT !== reader.ARRAYS[column.type].BYTES_PER_ELEMENT) return null;
-  return reader.missingTest(values, column.missing);
+/** What value i of a column is to a picture, and a zero that is not stored; null where each is itself. */
+function ruleOf({meaning, type, missing}, values) {
+  if (!["number", "boolean"].includes(meaning)) return {zero: UNKNOWN, of: () => UNKNOWN};
+  if (missing === null || type[0] === "f") return null;  // whose mark is a NaN
+  const [mark] = new reader.ARRAYS[type](BigUint64Array.of(missing).buffer);
+  return {zero: mark == 0 ? NAN : NUMBER, of: (i) => values[i] == mark ? NAN : NUMBER};  // also of BigInts and numbers
 }
 
 /** A number in the fewest digits that read back to it in its own type. */

@@ -44,6 +44,11 @@ class Sums {
     this.least[i] = Math.min(this.least[i], value);
     this.most[i] = Math.max(this.most[i], value);
   }
+  /** Counts n cells that are NaN or missing, or no numbers at all. */
+  addOther(i, why, n) {
+    this.nonzero[i] += n;
+    (why === NAN ? this.nan : this.unknown)[i] += n;
+  }
   /** The tiles of all figures; `counts`: they are from statistics. */
   tiles(counts = false) {
     const tiles = STAT_WHATS.map(() => ({...emptyTile(this.width, this.height), counts})), [density, mean, min, max] = tiles;

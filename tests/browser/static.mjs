@@ -1,6 +1,6 @@
 // The page without a server of ours: files at addresses, read by the page itself. pages.mjs runs this.
 import { execFileSync } from "node:child_process";
-import { readFileSync, statSync } from "node:fs";
+import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { hugeObject, valueOfTile } from "../js/huge.mjs";
 import { bytesObject, serveRanges } from "../js/server.mjs";
 import { browser, dapple, everything, folder, goTo, ready, same, shot, test, viewer } from "./common.mjs";
@@ -68,6 +68,24 @@ for (const [i, [name, cells]] of Object.entries(CELLS).entries()) {
     same(complaints.join("\n"), "", "console");
   }));
 }
+
+await test("static: a picture of a frame, as the page of a server has it", async () => {
+  const csv = `${folder}/picture.csv`, file = `${folder}/picture.dbdf`, many = `${folder}/many.html`, shown = [];
+  writeFileSync(csv, "n,word,zero,when,flag\n" + Array.from({length: 400}, (_, i) =>  // the words are a sparse block
+    `${i % 4 ? 5 + i % 3 : ""},${i % 50 ? "" : "x"},0,2020-01-${10 + i % 9},${i % 3 ? "true" : ""}\n`).join(""));
+  execFileSync(dapple, ["convert", csv, file, "-q"]);
+  execFileSync(dapple, ["view", file, "-o", many, "-q", "--force"]);
+  const take = async (page, url) => {
+    await page.goto(url + "#view=picture");
+    await ready(page);
+    shown.push(await page.evaluate(() => [...document.querySelectorAll("#stats dd, #keys")].map((e) => e.textContent).join("; ")));
+  };
+  await open(bytesObject(readFileSync(file)), async (page) => {
+    await take(page, page.url().replace(/#.*/, "").replace("?", "?y&"));
+    await take(page, `file://${many}`);
+  });
+  same(shown[0], shown[1], "what the pages say");
+});
 
 await test("static: another server, with and without leave", async () => {
   const object = bytesObject(readFileSync(`${folder}/types.dbdf`));

@@ -46,7 +46,7 @@ export function asNumbers(values, refuse) {
 }
 
 /** Whether value i is the one whose bits mark missing cells. */
-export function missingTest(values, mark) {
+function missingTest(values, mark) {
   if (mark === null) return () => false;
   const own = bitsOf(values), size = values.BYTES_PER_ELEMENT;
   if (size === 8) {
