@@ -16,7 +16,7 @@ class RemoteFile {
     const {file} = this, counts = await file.counts(), [rowLevels, colLevels] = [file.rows, file.cols].map((n) => n <= TILE ? 0
       : Math.floor(Math.log2((n - 1) / TILE)) + 1);
     this.counts = counts;
-    this.ruled = file.isFrame && file.columns.some((column) => column.meaning !== "number" || column.missing !== null);
+    this.ruled = file.isFrame && file.columns.some(needsRule);
     let zoom = 0;
     const tilesAt = (cells, levels) => Math.ceil(cells / (TILE * 2 ** Math.max(0, levels - zoom)));
     while (zoom < Math.max(rowLevels, colLevels) && counts.total / tilesAt(file.cols, colLevels) / tilesAt(file.rows, rowLevels) > 256) ++zoom;
@@ -184,10 +184,14 @@ function textOr(texts, i, code) {
   }
 }
 
+/** Whether a number stored in a column may be anything but itself; the mark of missing floats is a NaN. */
+const needsRule = ({meaning, type, missing}) => meaning !== "number" || (missing !== null && type[0] !== "f");
+
 /** What value i of a column is to a picture, and a zero that is not stored; null where each is itself. */
-function ruleOf({meaning, type, missing}, values) {
+function ruleOf(column, values) {
+  const {meaning, type, missing} = column;
   if (!["number", "boolean"].includes(meaning)) return {zero: UNKNOWN, of: () => UNKNOWN};
-  if (missing === null || type[0] === "f") return null;  // whose mark is a NaN
+  if (missing === null || !needsRule(column)) return null;
   const [mark] = new reader.ARRAYS[type](BigUint64Array.of(missing).buffer);
   return {zero: mark == 0 ? NAN : NUMBER, of: (i) => values[i] == mark ? NAN : NUMBER};  // also of BigInts and numbers
 }

@@ -45,6 +45,16 @@ await test("static: figures of tiles with NaN, and of one of which statistics te
     same(figures.join("; ").replace(/[^ -~]/g, "_"), "_ 838_860_800 (100 %); _ 5; _ 5; _ 5", "stored cells, mean, least and greatest value");
   }));
 
+const figures = (page) => page.evaluate(() => [...document.querySelectorAll("#stats dd, #keys")].map((e) => e.textContent));
+/** Pages of servers round figures. */
+function sameFigures(shown, wanted) {
+  const plain = (text) => text.replace("\u2248 ", ""), number = (text) => Number(text.replace(/[^-.e0-9]/g, ""));
+  shown.forEach((text, i) => {
+    const near = Math.abs(number(text) - number(wanted[i])) <= 0.01 * Math.abs(number(wanted[i]));
+    same(near || plain(text) === plain(wanted[i]), true, `figure ${i}: ${text}, not ${wanted[i]}`);
+  });
+}
+
 const CELLS = {types: [[0, 5], [18, 11], [7, 35]], mixed: [[1, 1], [2, 1], [1, 0]], gaps: [[999, 10], [5, 2000], [2999, 4999]],
   nan: [[29, 29]], wide: [[0, 9973]], tall: [[5, 0]], thirds: [[7, 3]]};
 for (const [i, [name, cells]] of Object.entries(CELLS).entries()) {
@@ -56,35 +66,33 @@ for (const [i, [name, cells]] of Object.entries(CELLS).entries()) {
     execFileSync(dapple, ["view", `${folder}/${name}.dbdf`, "-o", `${folder}/static.html`, "-q", "--force"]);
     await own.goto(`file://${folder}/static.html`);
     await ready(own);
-    const figures = (one) => one.evaluate(() => [...document.querySelectorAll("#stats dd")].map((e) => e.textContent));
-    const plain = (text) => text.replace("\u2248 ", ""), number = (text) => Number(text.replace(/[^-.e0-9]/g, ""));
-    const [shown, wanted] = [await figures(page), await figures(own)];
-    shown.forEach((text, i) => {
-      const near = Math.abs(number(text) - number(wanted[i])) <= 0.01 * Math.abs(number(wanted[i]));
-      same(near || plain(text) === plain(wanted[i]), true, `figure ${i}: ${text}, not ${wanted[i]}`);
-    });
+    sameFigures(await figures(page), await figures(own));
     for (const [row, col] of cells) same(await goTo(page, row, col), await goTo(own, row, col), `cell (${row}, ${col})`);
     await own.close();
     same(complaints.join("\n"), "", "console");
   }));
 }
 
-await test("static: a picture of a frame, as the page of a server has it", async () => {
+const FRAMES = {
+  "with words in a sparse block": [400, "n,word,zero,when,flag", (i) =>
+    [i % 4 ? 5 + i % 3 : "", i % 50 ? "" : "x", 0, `2020-01-${10 + i % 9}`, i % 3 ? "true" : ""]],
+  "of floats, by their statistics": [200000, "a,b,c,d,e,f,g,h", (i) => Array.from({length: 8}, (_, c) => i % 100 ? 5.1 + (i + c) % 4 : "")],
+};
+for (const [name, [rows, labels, fieldsOf]] of Object.entries(FRAMES)) await test(`static: a picture of a frame ${name}, as the page of a server has it`, async () => {
   const csv = `${folder}/picture.csv`, file = `${folder}/picture.dbdf`, many = `${folder}/many.html`, shown = [];
-  writeFileSync(csv, "n,word,zero,when,flag\n" + Array.from({length: 400}, (_, i) =>  // the words are a sparse block
-    `${i % 4 ? 5 + i % 3 : ""},${i % 50 ? "" : "x"},0,2020-01-${10 + i % 9},${i % 3 ? "true" : ""}\n`).join(""));
-  execFileSync(dapple, ["convert", csv, file, "-q"]);
+  writeFileSync(csv, labels + "\n" + Array.from({length: rows}, (_, i) => fieldsOf(i).join() + "\n").join(""));
+  execFileSync(dapple, ["convert", csv, file, "-q", "--force"]);
   execFileSync(dapple, ["view", file, "-o", many, "-q", "--force"]);
   const take = async (page, url) => {
     await page.goto(url + "#view=picture");
     await ready(page);
-    shown.push(await page.evaluate(() => [...document.querySelectorAll("#stats dd, #keys")].map((e) => e.textContent).join("; ")));
+    shown.push(await figures(page));
   };
   await open(bytesObject(readFileSync(file)), async (page) => {
     await take(page, page.url().replace(/#.*/, "").replace("?", "?y&"));
     await take(page, `file://${many}`);
   });
-  same(shown[0], shown[1], "what the pages say");
+  sameFigures(...shown);
 });
 
 await test("static: another server, with and without leave", async () => {
