@@ -126,6 +126,15 @@ def test_a_member_of_another_kind_takes_the_place_of_the_old_one(tmp_path):
     assert (tmp_path / "c.dds" / "collection.json").exists()
 
 
+def test_a_data_set_is_not_replaced(pbmc):
+    dp.dataset.create(f"{pbmc.path}/uns/scan.dbdf", pbmc["X"], shape=(4, 3))
+    for change in (lambda: pbmc.put("uns/scan", np.eye(2)), lambda: pbmc.put("uns/scan", {"a": 1}),
+                   lambda: pbmc.__delitem__("uns/scan")):  # fmt: skip
+        with pytest.raises(dp.UnsupportedError, match="is a data set, which others may be writing; remove"):
+            change()
+    assert pbmc["uns/scan"].shape == (4, 3)
+
+
 def test_a_collection_that_is_replaced_is_there_at_every_moment(tmp_path):
     path, missing, done = tmp_path / "c.dds", [], threading.Event()
     dp.write_collection(path, {"X": X})

@@ -251,8 +251,7 @@ class Collection(MutableMapping[str, Any]):
                 as declared before, or as AnnData has a member of that name.
             options: as of `write`.
         """
-        self.require_folder()
-        name = checked_name(name)
+        name = self._changed(name)
         if name.split("/")[0] == "uns" and isinstance(data, Mapping):
             text = to_json(data, name)
             self._publish(name + _JSON, lambda path: _put_text(path, text))
@@ -272,12 +271,22 @@ class Collection(MutableMapping[str, Any]):
             self.declare({name: axes})
 
     def __delitem__(self, name: str) -> None:
-        self.require_folder()
-        name = checked_name(name)
+        name = self._changed(name)
         removed = [self._remove(name, ending) for ending in (_OBJECT, _JSON)]
         if not any(removed):
             raise self._absent(name)
         self._opened.pop(name, None)
+
+    def _changed(self, name: str) -> str:
+        """The name of a member that may be replaced or removed."""
+        self.require_folder()
+        name = checked_name(name)
+        if os.path.isdir(self._file(name)):
+            raise UnsupportedError(
+                f"{self._file(name)} is a data set, which others may be writing; remove the folder "
+                "first"
+            )
+        return name
 
     def _remove(self, name: str, ending: str) -> bool:
         """Remove a member's file, if there is one."""
