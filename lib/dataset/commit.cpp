@@ -20,6 +20,7 @@ namespace {
 bool publish(Draft& draft, const StateHead& head, const std::filesystem::path& path, bool sync) {
   try {
     OutputFile out(path, false);
+    out.be_alone();
     draft.emit(head, path.string(), [&](std::span<const std::byte> bytes) { out.append(bytes); });
     out.publish(sync);
     return true;

@@ -112,13 +112,25 @@ bool sync_folder(const std::string& folder, int fd) noexcept {
   return errno == EINVAL;  // a file system whose folders need no syncing
 }
 
+bool lacks_links(int errno_value) noexcept {
+  return errno_value == EPERM || errno_value == ENOSYS || errno_value == EOPNOTSUPP;
+}
+
 // Renames without replacing. On file systems that cannot, creating a hard link has the same effect.
-bool rename_new(const std::filesystem::path& from, const std::filesystem::path& to) noexcept {
+// Where there are none either, as in mounted object stores, another file is looked for first,
+// unless the file must be `alone`: one that appears just then would be replaced.
+bool rename_new(const std::filesystem::path& from, const std::filesystem::path& to,
+                bool alone) noexcept {
   if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return true;
-  if (errno != EINVAL && errno != ENOSYS) return false;
-  if (::link(from.c_str(), to.c_str()) != 0) return false;
-  ::unlink(from.c_str());
-  return true;
+  if (errno != EINVAL && !lacks_links(errno)) return false;
+  if (::link(from.c_str(), to.c_str()) == 0) {
+    ::unlink(from.c_str());
+    return true;
+  }
+  if (alone || !lacks_links(errno)) return false;
+  struct stat other;
+  if (::lstat(to.c_str(), &other) == 0) errno = EEXIST;
+  return errno == ENOENT && ::rename(from.c_str(), to.c_str()) == 0;
 }
 
 // The sidecar index of a file that was just replaced is stale. A file that is no sidecar by its
@@ -342,10 +354,16 @@ void OutputFile::give_name() {
   } else {
     // Only rename() can replace a file, and it needs a name to rename.
     if (hidden.empty()) hidden = name_hidden(fd_.get(), path_);
-    named = !hidden.empty() &&
-            (overwrite_ ? ::rename(hidden.c_str(), path_.c_str()) == 0 : rename_new(hidden, path_));
+    named = !hidden.empty() && (overwrite_ ? ::rename(hidden.c_str(), path_.c_str()) == 0
+                                           : rename_new(hidden, path_, alone_));
   }
   if (!named && errno == EEXIST && !overwrite_) throw_exists(name_);
+  if (!named && alone_ && lacks_links(errno)) {
+    throw Error(
+        Errc::invalid_argument, name_, std::nullopt,
+        "cannot be made here: the file system can neither rename without replacing nor link, "
+        "so that one of two made at once would be lost");
+  }
   if (!named) throw_io(name_, "give the new file its name", errno);
   hidden.clear();
 }

@@ -71,6 +71,10 @@ class OutputFile {
   void append(std::span<const std::byte> bytes);
   std::uint64_t appended() const noexcept { return appended_; }
 
+  /// Of several that make the file at once, one does, and the others find it there. `publish`
+  /// throws invalid_argument where the file system cannot promise that; other files are made even
+  /// so.
+  void be_alone() noexcept { alone_ = true; }
   /// The contents will be synced: storage begins with each large part as soon as that is written,
   /// while the next one is made. Before anything is written.
   void expect_sync() noexcept { expects_sync_ = true; }
@@ -120,6 +124,7 @@ class OutputFile {
   Nameless nameless_{};   // that `take_over` has found
   std::string folder_{};  // of an unnamed file
   bool overwrite_ = false;
+  bool alone_ = false;
   bool expects_sync_ = false;
   bool synced_ = false;  // the contents
   std::uint64_t appended_ = 0;

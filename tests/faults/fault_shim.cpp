@@ -8,7 +8,7 @@
 //                             NUMBER  it fails with this errno
 //   DAPPLE_FAULT_LOG=FILE   the name of each call is appended to FILE, a line each
 //   DAPPLE_FAULT_WITHOUT=.. names, separated by commas, of what the system is to lack:
-//                           tmpfile, renameat2, threads
+//                           tmpfile, renameat2, links, threads
 #undef _FILE_OFFSET_BITS  // functions of both widths are replaced
 #include <dlfcn.h>
 #include <errno.h>
@@ -169,7 +169,17 @@ DAPPLE_WHOLE(int, ftruncate64, (int fd, off64_t size), (fd, size), noexcept)
 DAPPLE_WHOLE(int, fallocate64, (int fd, int mode, off64_t at, off64_t size), (fd, mode, at, size), )
 DAPPLE_WHOLE(int, fchmod, (int fd, mode_t mode), (fd, mode), noexcept)
 DAPPLE_WHOLE(int, fchown, (int fd, uid_t user, gid_t group), (fd, user, group), noexcept)
-DAPPLE_WHOLE(int, link, (const char* from, const char* to), (from, to), noexcept)
+
+extern "C" int link(const char* from, const char* to) noexcept {
+  static const auto call = real<int (*)(const char*, const char*)>("link");
+  if (fate_of("link") == Fate::failed) return -1;
+  if (lacks("links")) {
+    errno = EPERM;
+    return -1;
+  }
+  return call(from, to);
+}
+
 DAPPLE_WHOLE(int, linkat,
              (int from_folder, const char* from, int to_folder, const char* to, int flags),
              (from_folder, from, to_folder, to, flags), noexcept)

@@ -220,6 +220,25 @@ def check_replaced_collection(tools, folder):
     return wrong, 1 + len(calls)
 
 
+def check_no_links(tools, folder):
+    """Where nothing can be renamed without replacing: files are made, and none that is there is
+    replaced; a state of a data set could be lost, and is not made."""
+    place = Place(tools, Scenario("no links", [], "out.dbdf", without="tmpfile,renameat2,links"), folder)
+    env = {"LD_PRELOAD": str(tools.shim), "DAPPLE_FAULT_WITHOUT": place.scenario.without}
+    place.reset()
+    before = sorted(os.listdir(place.work))
+    wrong = []
+    for arguments, status, said in (
+            (["convert", "mixed.dbdf", "out.dbdf"], 2, b"the file exists already"),
+            (["dataset", "append", "d", "people.csv"], 2, b"can neither rename without replacing")):
+        done = place.dapple(arguments, env)
+        if done.returncode != status or said not in done.stderr or place.content() != OLD:
+            wrong.append(f"no links: {done}")
+    if sorted(os.listdir(place.work)) != before:
+        wrong.append(f"no links: left behind: {sorted(os.listdir(place.work))}")
+    return wrong, 2
+
+
 def check_no_threads(tools, folder):
     """Where the system starts no threads, the work is done in the one that there is."""
     folder.mkdir()
@@ -249,7 +268,7 @@ def main(program, shim, every="1"):
         jobs = [lambda tools, folder, scenario=scenario: try_scenario(tools, scenario, int(every), folder)
                 for scenario in scenarios()]
         jobs += [check_file_size_limit, check_planted_links, check_live_writer,
-                 check_replaced_collection, check_no_threads]
+                 check_replaced_collection, check_no_links, check_no_threads]
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             results = list(pool.map(lambda job: job[1](tools, folder / f"{job[0]}"),
                                     enumerate(jobs)))

@@ -109,7 +109,11 @@ def scenarios():
     bare = [Scenario(**{**vars(s), "name": f"{s.name}, hidden", "without": "tmpfile,renameat2"})
             for s in plain
             if s.name in ("new dbdf", "csv", "from stdin", "index", "dbdf with a sidecar", "append")]
-    return plain + bare
+    # The same without hard links, as mounted object stores are.
+    linkless = [Scenario(**{**vars(s), "name": f"{s.name}, no links",
+                            "without": "tmpfile,renameat2,links"})
+                for s in plain if s.name in ("new dbdf", "append to nothing")]
+    return plain + bare + linkless
 
 
 def make_inputs(folder):
