@@ -87,7 +87,7 @@ DatasetState commit(const std::filesystem::path& folder, std::span<const Dataset
                     const CommitOptions& options = {});
 
 /// Writes `rows` as a part, and commits it below all rows, and below those that others append
-/// meanwhile; or with its first cell at `at`. A part that is refused is removed.
+/// meanwhile; or with its first cell at `at`. A part that becomes one of no state is removed.
 DatasetState append(const std::filesystem::path& folder, const std::variant<Matrix, Frame>& rows,
                     const ConvertOptions& options = {}, std::optional<BlockPos> at = {});
 

@@ -77,8 +77,14 @@ DatasetPart write_selection(const std::filesystem::path& folder,
   ConvertOptions how = options;
   how.to.clear();  // the name of a part tells
   how.write.plain = how.write.overwrite = false;
-  convert(data, selection, path, how);
-  return part_at(path, id, at);
+  try {
+    convert(data, selection, path, how);
+    return part_at(path, id, at);
+  } catch (...) {
+    std::error_code none;
+    std::filesystem::remove(path, none);  // it may have its name, which nobody else knows
+    throw;
+  }
 }
 
 /// Parts that were written to become those of the next state. Removed again, unless they did, or it
@@ -86,7 +92,7 @@ DatasetPart write_selection(const std::filesystem::path& folder,
 struct Written {
   const std::filesystem::path& folder;
   std::vector<DatasetPart> parts{};
-  bool kept = false;
+  bool kept = false;  // set when a state that has them may be there
 
   ~Written() {
     std::error_code none;
@@ -97,11 +103,12 @@ struct Written {
 
   template <class Make>
   DatasetState become(const Make& state) {
-    kept = true;
     try {
-      return state();
+      const DatasetState made = state();
+      kept = true;
+      return made;
     } catch (const Error& e) {
-      kept = e.code() != Errc::invalid_argument;  // refused before a state was made
+      kept = kept && e.code() != Errc::invalid_argument;  // refused before a state was made
       throw;
     }
   }
@@ -232,7 +239,8 @@ DatasetState append(const std::filesystem::path& folder, const DatasetPart& part
   impl::id_of(part.name);  // throws for a name that is none of a part, which is never removed
   detail::Written written{folder, {part}};
   try {
-    return written.become([&] { return commit(folder, written.parts, options); });
+    return written.become(
+        [&] { return impl::commit_parts(folder, written.parts, options, &written.kept); });
   } catch (const Error& error) {
     if (error.file() != (folder / part.name).string()) throw;
     // The part is gone, and nobody knows its name.
@@ -285,8 +293,10 @@ DatasetState compact(const std::filesystem::path& folder, std::uint64_t small,
     made->require_apart(prefix);
     return made;
   };
-  return written.become(
-      [&] { return impl::make_state(folder, DatasetAction::compact, options.write.sync, draft); });
+  return written.become([&] {
+    return impl::make_state(folder, DatasetAction::compact, options.write.sync, draft,
+                            &written.kept);
+  });
 }
 
 }  // namespace dataset

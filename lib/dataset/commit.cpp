@@ -16,12 +16,16 @@ namespace detail::dataset {
 
 namespace {
 
-/// False when somebody else made a state of this number first.
-bool publish(Draft& draft, const StateHead& head, const std::filesystem::path& path, bool sync) {
+/// False when somebody else made a state of this number first. `perhaps` becomes true when the
+/// state may be there even if this throws.
+bool publish(Draft& draft, const StateHead& head, const std::filesystem::path& path, bool sync,
+             bool& perhaps) {
   try {
     OutputFile out(path, false);
     out.be_alone();
     draft.emit(head, path.string(), [&](std::span<const std::byte> bytes) { out.append(bytes); });
+    if (sync) out.sync();
+    perhaps = true;
     out.publish(sync);
     return true;
   } catch (const Error& e) {
@@ -98,13 +102,14 @@ DatasetState described(const Store& state) {
 }
 
 DatasetState make_state(const std::filesystem::path& folder, DatasetAction action, bool sync,
-                        const MakeDraft& make) {
+                        const MakeDraft& make, bool* perhaps_made) {
   constexpr unsigned kMostAttempts = 10'000;
   StateHead head;
   head.write_id = new_id();
   head.action = action;
   DatasetState made;
-  bool created = false;
+  bool created = false, perhaps = false;
+  bool& may_be_there = perhaps_made != nullptr ? *perhaps_made : perhaps;
   for (unsigned attempt = 0; attempt < kMostAttempts; ++attempt) {
     const auto latest = find_latest(folder);
     if (latest != nullptr && follows(*latest, head.write_id)) return made;
@@ -115,7 +120,7 @@ DatasetState make_state(const std::filesystem::path& folder, DatasetAction actio
     head.time_ns = static_cast<std::uint64_t>(
         std::chrono::nanoseconds(std::chrono::system_clock::now().time_since_epoch()).count());
     made = draft->described(head);
-    created = publish(*draft, head, state_path(folder, head.number), sync);
+    created = publish(*draft, head, state_path(folder, head.number), sync, may_be_there);
     if (!created) wait_after(attempt);
   }
   throw Error(Errc::io, folder.string(), std::nullopt,
@@ -184,6 +189,15 @@ std::unique_ptr<Draft> with_parts(const Store* latest, std::span<const DatasetPa
 
 }  // namespace
 
+DatasetState commit_parts(const std::filesystem::path& folder, std::span<const DatasetPart> parts,
+                          const dapple::dataset::CommitOptions& options, bool* perhaps_made) {
+  const std::string prefix = prefix_of(folder);
+  const auto draft = [&](const Store* latest) {
+    return with_parts(latest, parts, prefix, options);
+  };
+  return make_state(folder, DatasetAction::commit, options.sync, draft, perhaps_made);
+}
+
 }  // namespace detail::dataset
 
 namespace dataset {
@@ -192,11 +206,7 @@ namespace impl = detail::dataset;
 
 DatasetState commit(const std::filesystem::path& folder, std::span<const DatasetPart> parts,
                     const CommitOptions& options) {
-  const std::string prefix = impl::prefix_of(folder);
-  return impl::make_state(folder, DatasetAction::commit, options.sync,
-                          [&](const detail::Store* latest) {
-                            return impl::with_parts(latest, parts, prefix, options);
-                          });
+  return impl::commit_parts(folder, parts, options);
 }
 
 DatasetState create(const std::filesystem::path& folder, const std::variant<Matrix, Frame>& like,

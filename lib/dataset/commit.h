@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <system_error>
 
@@ -41,9 +42,15 @@ DatasetState described(const Store& state);
 using MakeDraft = std::function<std::unique_ptr<Draft>(const Store* latest)>;
 
 /// Makes the next state from the latest one. When somebody else makes one meanwhile, it calls
-/// `make` again, with that. Throws what `make` throws; io.
+/// `make` again, with that. Throws what `make` throws; io. `perhaps_made` becomes true before a
+/// state may be there though this throws io.
 DatasetState make_state(const std::filesystem::path& folder, DatasetAction action, bool sync,
-                        const MakeDraft& make);
+                        const MakeDraft& make, bool* perhaps_made = nullptr);
+
+/// What `dataset::commit` does.
+DatasetState commit_parts(const std::filesystem::path& folder, std::span<const DatasetPart> parts,
+                          const dapple::dataset::CommitOptions& options,
+                          bool* perhaps_made = nullptr);
 
 PartRecord record_of(const DatasetPart& part);
 

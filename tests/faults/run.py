@@ -239,6 +239,33 @@ def check_no_links(tools, folder):
     return wrong, 2
 
 
+def check_append_to_dataset(tools, folder):
+    """A part is left only with the state that has it, or where that may be there."""
+    place = Place(tools, Scenario("data set", ["dataset", "append", "d", "people.csv"], "none", None),
+                  folder)
+    data = place.work / "d"
+
+    def states():
+        return sorted(name for name in os.listdir(data) if name.startswith("dataset-"))
+
+    place.dapple(place.scenario.arguments)
+    old = {file.name: file.read_bytes() for file in data.iterdir()}
+    log = folder / "calls"
+    place.run(log=log)
+    wrong, runs = [], 1
+    for number, call in enumerate(log.read_text().split(), 1):
+        if call not in WRITES | {"fsync", "linkat"}:
+            continue
+        for name in set(os.listdir(data)) - set(old):
+            (data / name).unlink()
+        done = place.run(f"{number}:{errno.ENOSPC}")
+        runs += 1
+        made = set(os.listdir(data)) - set(old)
+        if made and call != "linkat" and len(states()) == 1:
+            wrong.append(f"data set: {number} ({call}): {done}, left behind: {made}")
+    return wrong, runs
+
+
 def check_no_threads(tools, folder):
     """Where the system starts no threads, the work is done in the one that there is."""
     folder.mkdir()
@@ -268,7 +295,8 @@ def main(program, shim, every="1"):
         jobs = [lambda tools, folder, scenario=scenario: try_scenario(tools, scenario, int(every), folder)
                 for scenario in scenarios()]
         jobs += [check_file_size_limit, check_planted_links, check_live_writer,
-                 check_replaced_collection, check_no_links, check_no_threads]
+                 check_replaced_collection, check_no_links, check_append_to_dataset,
+                 check_no_threads]
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             results = list(pool.map(lambda job: job[1](tools, folder / f"{job[0]}"),
                                     enumerate(jobs)))
