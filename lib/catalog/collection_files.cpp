@@ -48,21 +48,24 @@ class HiddenFolder {
   detail::Descriptor lock_;
 };
 
-void move_to(const fs::path& from, const fs::path& to) {
+/// `name` is the one that the user knows.
+void move_to(const fs::path& from, const fs::path& to, const fs::path& name) {
   std::error_code error;
   fs::rename(from, to, error);
-  if (error) detail::throw_io(from.string(), "rename", error.value());
+  if (error) detail::throw_io(name.string(), "give the folder its name", error.value());
 }
 
 /// Puts `made` in the place of the folder `name`, at once: what was there is in `made` afterwards.
 /// Where names cannot be exchanged there is a moment without either.
 void replace(const fs::path& name, const fs::path& made) {
   if (::renameat2(AT_FDCWD, made.c_str(), AT_FDCWD, name.c_str(), RENAME_EXCHANGE) == 0) return;
-  if (errno != EINVAL && errno != ENOSYS) detail::throw_io(name.string(), "replace", errno);
+  if (errno != EINVAL && errno != ENOSYS && errno != EPERM) {
+    detail::throw_io(name.string(), "replace", errno);
+  }
   const HiddenFolder old(name);
-  move_to(name, old.path() / "old");
+  move_to(name, old.path() / "old", name);
   try {
-    move_to(made, name);
+    move_to(made, name, name);
   } catch (const Error&) {
     std::error_code ignored;
     fs::rename(old.path() / "old", name, ignored);  // it would be removed with its folder
@@ -186,14 +189,20 @@ void unpack_collection(const fs::path& file, const fs::path& folder, bool overwr
   const HiddenFolder made(name);
   Copied copied(*files, progress);
   for (const std::string& member : files->names()) {
-    copy_member(*files, member, made.path() / member, copied);
+    const fs::path path = made.path() / member;
+    try {
+      copy_member(*files, member, path, copied);
+    } catch (const Error& e) {  // nobody has seen the hidden folder
+      if (!e.file().starts_with(made.path().string())) throw;
+      throw e.retold((name / member).string(), e.offset(), e.detail());
+    }
   }
   publish_collection(made.path(), name, overwrite);
 }
 
 void publish_collection(const fs::path& made, const fs::path& folder, bool overwrite) {
   const fs::path name = without_slash(folder);
-  replaces(name, overwrite) ? replace(name, made) : move_to(made, name);
+  replaces(name, overwrite) ? replace(name, made) : move_to(made, name, name);
 }
 
 }  // namespace dapple
