@@ -1,6 +1,7 @@
 #include "command.h"
 
 #include <fmt/format.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -161,10 +162,19 @@ int run(const Arguments& arguments) {
   }
 }
 
+/// All that the system allows: what is usual is for programs that use select().
+void allow_many_files() noexcept {
+  rlimit files{};
+  if (::getrlimit(RLIMIT_NOFILE, &files) != 0) return;
+  files.rlim_cur = files.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &files);
+}
+
 }  // namespace
 
 int run_command(int argc, char** argv) {
   reserve_standard_descriptors();
+  allow_many_files();
   // Report closed pipes and file size limits as errors of the write, not as signals.
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);

@@ -1,5 +1,6 @@
 #include "lib/io/byte_source.h"
 
+#include <cerrno>
 #include <optional>
 #include <system_error>
 
@@ -26,7 +27,8 @@ void throw_io(const std::string& file, std::string_view action, int errno_value)
               std::string("cannot ")
                   .append(action)
                   .append(file.empty() ? " a file whose name is empty: " : ": ")
-                  .append(std::generic_category().message(errno_value)),
+                  .append(std::generic_category().message(errno_value))
+                  .append(errno_value == EMFILE ? "; ulimit -n tells how many, and raises it" : ""),
               {}, errno_value);
 }
 

@@ -118,6 +118,39 @@ def check_interrupt_leaves_nothing(dapple):
         assert not left or (dapple.folder / "a.csv").read_bytes() == whole
 
 
+def check_many_files(dapple):
+    """More files than a process may open by default; where no more are allowed, it says so."""
+    names = [f"{i}.csv" for i in range(100)]
+    for i, name in enumerate(names):
+        (dapple.folder / name).write_text(f"{i},2\n")
+
+    def limit(hard):
+        return lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (40, hard))
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    done = dapple.run("concat", *names, "-o", "all.dbdf", "-q", preexec_fn=limit(hard))
+    assert done.returncode == 0, done
+    done = dapple.run("concat", *names, "-o", "more.dbdf", "-q", preexec_fn=limit(40))
+    assert done.returncode == 3 and b": Too many open files; ulimit -n " in done.stderr, done
+
+
+def check_little_address_space(dapple):
+    """A file that cannot be mapped: the error says which limit that is."""
+    rows = 1 << 20
+    with open(dapple.folder / "huge.dbdf", "wb") as file:
+        file.write(inputs.matrix_header(rows, 512, "f64"))
+        file.write(struct.pack("<QQIIBB", 0, 0, rows, 512, 1, 8))
+        file.truncate(file.tell() + rows * 512 * 8)
+
+    def limit():
+        resource.setrlimit(resource.RLIMIT_AS, (2 << 30, 2 << 30))
+    if dapple.run("--version", preexec_fn=limit).returncode != 0:
+        return  # a sanitizer, which takes more by itself
+    done = dapple.run("stats", "huge.dbdf", preexec_fn=limit)
+    assert done.returncode == 3, done
+    assert done.stderr.startswith(b"dapple: huge.dbdf: cannot map 4294967"), done
+    assert b" bytes into the address space, which ulimit -v may limit: " in done.stderr, done
+
+
 def check_input_cut_while_it_is_read(dapple):
     """Somebody cuts the file short while its cells are printed: an error that names the block."""
     rows, cols = 20000, 60

@@ -154,7 +154,12 @@ const std::byte* LocalFile::map() const {
             boost::interprocess::mapped_region(OpenFile(fd_.get()), boost::interprocess::read_only,
                                                0, static_cast<std::size_t>(size()));
       } catch (const boost::interprocess::interprocess_exception& e) {
-        throw_io(name(), "map", e.get_native_error());
+        const int reason = e.get_native_error();
+        throw_io(name(),
+                 reason == ENOMEM ? "map " + counted(size(), "byte") +
+                                        " into the address space, which ulimit -v may limit"
+                                  : "map",
+                 reason);
       }
       base = static_cast<const std::byte*>(map->region.get_address());
       if (guarded()) map->guard.emplace(base, map->region.get_size(), fd_.get());
