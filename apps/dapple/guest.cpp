@@ -2,13 +2,18 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <system_error>
@@ -22,11 +27,25 @@ namespace {
 
 constexpr FormatInfo kGuest{"parquet", "Parquet and Arrow's files, by pydapple",
                             ".parquet .feather .arrow"};
-constexpr int kNotInstalled = 3;
+/// How kScript ends: the last two after the system's number of the reason.
+constexpr int kNotInstalled = 3, kRefusedRead = 4, kRefusedWrite = 5;
 
-/// Says on standard output what was wrong. Modules are not looked for in the working folder.
+/// Says on standard output what was wrong. Modules are not looked for in the working folder. A
+/// signal lets it clean up.
 constexpr const char* kScript = R"(
-import sys
+import signal, sys
+
+ended = []
+
+def end(*_):
+    if not ended:
+        ended.append(True)
+        sys.exit(1)
+
+for one in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    if signal.getsignal(one) != signal.SIG_IGN:
+        signal.signal(one, end)
+signal.signal(signal.SIGPIPE, signal.SIG_DFL)
 sys.path = [folder for folder in sys.path if folder]
 try:
     import pyarrow, pydapple, warnings
@@ -36,8 +55,12 @@ warnings.showwarning = lambda message, *_, **__: print("dapple:", message, file=
 try:
     pydapple.convert(sys.argv[1], sys.argv[2], overwrite=True)
 except Exception as error:
-    print(getattr(error, "detail", None) or error, end="")
-    sys.exit(1)
+    detail = getattr(error, "detail", None) or error
+    if not isinstance(error, OSError) or not error.errno:
+        print(detail, end="")
+        sys.exit(1)
+    print(error.errno, detail, end="")
+    sys.exit(5 if error.filename == sys.argv[2] else 4)
 )";
 
 bool is_guest(const std::string& name) {
@@ -50,6 +73,34 @@ bool is_guest(const std::string& name) {
 std::string python() {
   const char* const chosen = ::getenv("DAPPLE_PYTHON");
   return chosen != nullptr && *chosen != '\0' ? chosen : "python3";
+}
+
+std::string temporary_place() {
+  const char* const chosen = ::getenv("TMPDIR");
+  return chosen != nullptr && *chosen != '\0' ? chosen : "/tmp";
+}
+
+std::string of_temporary() { return "; that is a temporary file in " + temporary_place(); }
+
+/// What a signal that ends this process ends and removes before. A handler knows nothing else.
+std::atomic<pid_t> child_at_work{0};
+std::array<std::string, 3> left_over;  // two files, and their folder
+
+extern "C" void remove_left_over(int signal) {
+  if (const pid_t child = child_at_work; child > 0) ::kill(child, SIGTERM);
+  for (const std::string& name : left_over) ::remove(name.c_str());
+  ::raise(signal);  // again, when it is handled no more
+}
+
+void remove_when_ended(const std::string& folder) {
+  left_over = {folder + "/in.dbdf", folder + "/out.dbdf", folder};
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction ours = {}, before;
+    if (::sigaction(signal, nullptr, &before) != 0 || before.sa_handler == SIG_IGN) continue;
+    ours.sa_handler = &remove_left_over;
+    ours.sa_flags = static_cast<int>(SA_RESETHAND);
+    ::sigaction(signal, &ours, nullptr);
+  }
 }
 
 /// Runs pydapple's convert; what it printed, and its exit status.
@@ -65,6 +116,7 @@ std::pair<std::string, int> run_convert(const std::string& in, const std::string
   pid_t child = 0;
   const int failed =
       ::posix_spawnp(&child, arguments[0], &actions, nullptr, arguments.data(), environ);
+  if (failed == 0) child_at_work = child;
   ::posix_spawn_file_actions_destroy(&actions);
   ::close(pipe[1]);
   std::string said;
@@ -78,12 +130,13 @@ std::pair<std::string, int> run_convert(const std::string& in, const std::string
   if (failed != 0) return {"", kNotInstalled};
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
+  child_at_work = 0;
   return {said, WIFEXITED(status) ? WEXITSTATUS(status) : -1};
 }
 
 /// `file` is the one that the user named.
 void convert_by_pydapple(const std::string& in, const std::string& out, const std::string& file) {
-  const auto [said, status] = run_convert(in, out);
+  auto [said, status] = run_convert(in, out);
   if (status == 0) return;
   if (status == kNotInstalled) {
     throw Error(
@@ -92,6 +145,12 @@ void convert_by_pydapple(const std::string& in, const std::string& out, const st
                     "{} has not: 'pip install pydapple pyarrow', or name a Python that has "
                     "them in DAPPLE_PYTHON",
                     python()));
+  }
+  if (status == kRefusedRead || status == kRefusedWrite) {
+    const int reason = std::atoi(said.c_str());
+    said.erase(0, said.find(' ') + 1);
+    if (status == kRefusedWrite && out != file) said += of_temporary();
+    throw Error(Errc::io, file, std::nullopt, said, {}, reason);
   }
   throw Error(Errc::unsupported, file, std::nullopt,
               "pydapple says: " + (said.empty() ? "it was ended" : said));
@@ -109,12 +168,12 @@ Guest::Guest(Input& input, Destination& destination) {
   std::error_code none;
   if (is_guest(input.file) && input.options.format.empty() &&
       std::filesystem::exists(input.file, none)) {
-    const std::string made = folder_.file("in.dbdf");
+    const std::string made = folder_.file("in.dbdf", input.file);
     convert_by_pydapple(input.file, made, input.file);
     in_ = std::exchange(input.file, made);
   }
   if (!takes(destination)) return;
-  stand_in_ = folder_.file("out.dbdf");
+  stand_in_ = folder_.file("out.dbdf", destination.path);
   out_ = std::exchange(destination.path, stand_in_);
 }
 
@@ -123,14 +182,17 @@ Guest::Folder::~Folder() {
   if (!path.empty()) std::filesystem::remove_all(path, ignored);
 }
 
-std::string Guest::Folder::file(const char* name) {
+std::string Guest::Folder::file(const char* name, const std::string& user_file) {
   if (path.empty()) {
-    std::string made = std::filesystem::temp_directory_path() / "dapple-XXXXXX";
+    std::string made = temporary_place() + "/dapple-XXXXXX";
     if (::mkdtemp(made.data()) == nullptr) {
-      throw Error(Errc::io, made, std::nullopt,
-                  std::string("no temporary folder: ") + std::strerror(errno), {}, errno);
+      throw Error(Errc::io, user_file, std::nullopt,
+                  fmt::format("cannot create a temporary folder in {}: {}", temporary_place(),
+                              std::strerror(errno)),
+                  {}, errno);
     }
     path = std::move(made);
+    remove_when_ended(path);
   }
   return path + "/" + name;
 }
@@ -146,7 +208,9 @@ void Guest::finish(Destination& destination, std::optional<WriteSummary>& writte
 Error Guest::named(const Error& error) const {
   const bool ours = !folder_.path.empty() && error.file().starts_with(folder_.path);
   if (!ours) return error;
-  return error.retold(error.file() == stand_in_ ? out_ : in_, std::nullopt, error.detail());
+  std::string detail = error.detail();
+  if (error.code() == Errc::io) detail += of_temporary();
+  return error.retold(error.file() == stand_in_ ? out_ : in_, std::nullopt, std::move(detail));
 }
 
 }  // namespace dapple::cli

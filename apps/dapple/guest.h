@@ -28,13 +28,15 @@ class Guest {
   Error named(const Error& error) const;
 
  private:
-  /// A temporary folder, once there is something to put there, which goes with it.
+  /// A temporary folder, once there is something to put there, which goes with it, or with the
+  /// process when a signal ends that.
   struct Folder {
     Folder() = default;
     ~Folder();
     Folder(const Folder&) = delete;
     Folder& operator=(const Folder&) = delete;
-    std::string file(const char* name);
+    /// `user_file` is the one that an error names.
+    std::string file(const char* name, const std::string& user_file);
 
     std::string path;
   };

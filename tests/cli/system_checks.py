@@ -118,6 +118,42 @@ def check_interrupt_leaves_nothing(dapple):
         assert not left or (dapple.folder / "a.csv").read_bytes() == whole
 
 
+def check_interrupt_leaves_no_temporary_folder(dapple):
+    """Killed while another program converts for it: nothing is left, and that program ends as well."""
+    temporary, waits = dapple.folder / "temporary", dapple.folder / "waits"
+    temporary.mkdir()
+    waits.write_text("#!/bin/sh\nexec sleep 60\n")
+    waits.chmod(0o755)
+    dapple.run("convert", "mixed.dbdf", "m.csv", "-q")
+    (dapple.folder / "t.parquet").touch()
+    env = dict(dapple.env, TMPDIR=str(temporary), DAPPLE_PYTHON=str(waits))
+    for ending in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        for arguments in (("t.parquet", "u.dbdf"), ("m.csv", "u.parquet")):
+            process = subprocess.Popen([dapple.path, "convert", *arguments], cwd=dapple.folder, env=env,
+                                       start_new_session=True, stderr=subprocess.PIPE)
+            deadline = time.monotonic() + 30
+            while b"sleep" not in commands_of(process.pid) and time.monotonic() < deadline:
+                time.sleep(0.01)
+            process.send_signal(ending)
+            assert process.wait(timeout=60) == -ending
+            assert process.stderr.read() == b""  # until the other program has ended, too
+            process.stderr.close()
+            assert os.listdir(temporary) == [], arguments
+
+
+def commands_of(session):
+    """What the processes of a session run."""
+    found = []
+    for entry in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            if os.getsid(int(entry)) == session:
+                with open(f"/proc/{entry}/cmdline", "rb") as file:
+                    found += file.read().split(b"\0")
+        except OSError:  # it has ended
+            pass
+    return found
+
+
 def check_many_files(dapple):
     """More files than a process may open by default; where no more are allowed, it says so."""
     names = [f"{i}.csv" for i in range(100)]
