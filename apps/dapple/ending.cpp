@@ -3,6 +3,7 @@
 #include <signal.h>
 
 #include <csignal>
+#include <cstddef>
 #include <cstdlib>
 #include <thread>
 
@@ -10,10 +11,40 @@
 
 namespace dapple::cli {
 
+namespace {
+
+constexpr std::array kEndings{SIGINT, SIGTERM, SIGHUP};
+
+volatile std::sig_atomic_t noted = 0;  // handlers know nothing else
+
+extern "C" void note_signal(int signal) { noted = signal; }
+
+}  // namespace
+
+LateEnding::LateEnding() {
+  struct sigaction ours = {};
+  ours.sa_handler = &note_signal;
+  ours.sa_flags = static_cast<int>(SA_RESETHAND);
+  for (std::size_t i = 0; i < kEndings.size(); ++i) {
+    ::sigaction(kEndings[i], nullptr, &before_[i]);
+    if (before_[i].sa_handler != SIG_IGN) ::sigaction(kEndings[i], &ours, nullptr);
+  }
+}
+
+LateEnding::~LateEnding() {
+  for (std::size_t i = 0; i < kEndings.size(); ++i) {
+    ::sigaction(kEndings[i], &before_[i], nullptr);
+  }
+}
+
+void LateEnding::check() const {
+  if (noted != 0) throw Interrupted{noted};
+}
+
 Ending::Ending() {
   sigset_t signals;
   sigemptyset(&signals);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&signals, signal);
+  for (const int signal : kEndings) sigaddset(&signals, signal);
   ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   std::thread([signals, serving = serving_] {
     int signal = 0;

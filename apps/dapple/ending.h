@@ -1,6 +1,9 @@
-// How a program that serves is ended.
+// How a program ends when it is interrupted: one that serves, and one that would leave a folder.
 #pragma once
 
+#include <signal.h>
+
+#include <array>
 #include <atomic>
 #include <memory>
 
@@ -17,6 +20,26 @@ class Ending {
 
  private:
   std::shared_ptr<std::atomic<bool>> serving_ = std::make_shared<std::atomic<bool>>(false);
+};
+
+/// While this lives, the first signal that asks the process to end is noted, for what was begun to
+/// be removed; a second one ends it.
+class LateEnding {
+ public:
+  struct Interrupted {
+    int signal;
+  };
+
+  LateEnding();
+  ~LateEnding();
+  LateEnding(const LateEnding&) = delete;
+  LateEnding& operator=(const LateEnding&) = delete;
+
+  /// Throws Interrupted once a signal was noted. Whoever catches it raises that again.
+  void check() const;
+
+ private:
+  std::array<struct sigaction, 3> before_{};
 };
 
 }  // namespace dapple::cli

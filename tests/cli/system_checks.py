@@ -2,6 +2,7 @@
 
 import os
 import resource
+import shutil
 import signal
 import struct
 import subprocess
@@ -139,6 +140,26 @@ def check_interrupt_leaves_no_temporary_folder(dapple):
             assert process.stderr.read() == b""  # until the other program has ended, too
             process.stderr.close()
             assert os.listdir(temporary) == [], arguments
+
+
+def check_interrupt_leaves_no_folder(dapple):
+    """Killed while a collection is unpacked: the folder that nobody has seen is gone as well."""
+    rows = 8_000_000
+    (dapple.folder / "c.dds").mkdir()
+    with open(dapple.folder / "c.dds" / "X.dbdf", "wb") as file:
+        file.write(inputs.matrix_header(rows, 1, "f64"))
+        file.write(struct.pack("<QQIIBB", 0, 0, rows, 1, 1, 8))
+        file.truncate(file.tell() + rows * 8)
+    assert dapple.run("collection", "pack", "c.dds", "c.zip", "-q").returncode == 0
+    before = set(os.listdir(dapple.folder))
+    for ending in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        process = dapple.start("collection", "unpack", "c.zip", "d.dds", "-q")
+        while set(os.listdir(dapple.folder)) == before and process.poll() is None:
+            time.sleep(0.001)
+        process.send_signal(ending)
+        assert process.wait(timeout=60) in (-ending, 0)
+        assert set(os.listdir(dapple.folder)) <= before | {"d.dds"}
+        shutil.rmtree(dapple.folder / "d.dds", ignore_errors=True)
 
 
 def commands_of(session):
