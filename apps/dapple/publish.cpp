@@ -21,9 +21,14 @@ namespace {
 class Unpublished {
  public:
   explicit Unpublished(const std::filesystem::path& path) : path_(path) {
+    constexpr std::size_t kLongestName = 255, kAdded = 16;
     const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
-    hidden_ = (folder / ("." + path.filename().string() + ".XXXXXX")).string();
-    fd_ = ::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
+    const std::string name = path.filename().string().substr(0, kLongestName - kAdded);
+    hidden_ = (folder / ("." + name + ".XXXXXX")).string();
+    // Without /proc it could not get a name.
+    if (::access("/proc/self/fd", X_OK) == 0) {
+      fd_ = ::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
+    }
     if (fd_ >= 0) return;
     fd_ = ::mkostemp(hidden_.data(), O_CLOEXEC);
     named_ = fd_ >= 0;
@@ -39,8 +44,10 @@ class Unpublished {
   Unpublished& operator=(const Unpublished&) = delete;
 
   int fd() const noexcept { return fd_; }
-  /// Gives it its name; false, with errno, on failure.
+  /// Gives it its name, and the permissions of the file that it replaces; false, with errno, on
+  /// failure.
   bool publish() {
+    if (!keep_permissions()) return false;
     if (!named_) {
       const std::string self = "/proc/self/fd/" + std::to_string(fd_);
       hidden_.replace(hidden_.size() - 6, 6, std::to_string(::getpid()));
@@ -52,6 +59,16 @@ class Unpublished {
   }
 
  private:
+  /// The owner, too, where that is allowed; a group that cannot be kept has no rights.
+  bool keep_permissions() const noexcept {
+    struct stat old, now;
+    if (::stat(path_.c_str(), &old) != 0) return true;
+    if (::fchown(fd_, old.st_uid, old.st_gid) != 0) errno = 0;  // only the superuser may
+    if (::fstat(fd_, &now) != 0) return false;
+    const mode_t kept = now.st_gid == old.st_gid ? 0777 : 0707;
+    return ::fchmod(fd_, old.st_mode & kept) == 0;
+  }
+
   const std::filesystem::path path_;
   std::string hidden_;
   bool named_ = false;
