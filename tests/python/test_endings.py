@@ -1,12 +1,16 @@
 """A name's ending is the format of the file, or the file is not written."""
 
+import errno
 import gzip
 import os
+import re
+import resource
 
 import numpy as np
 import pytest
 
 import pydapple as dp
+from pydapple import guests
 
 TABLE = {"a": [1, 2, 3], "b": ["x", None, "z"]}
 
@@ -144,3 +148,52 @@ def test_pandas_finds_the_index_in_files_of_arrow(tmp_path, name):
         assert got["a"].tolist() == list(range(3, 9))
         if index.nlevels == 1 and isinstance(index[0], str):
             assert got.index.tolist() == index[3:9].tolist()
+
+
+@pytest.mark.parametrize("name", ["t.parquet", "t.feather", "t.npz", "t.csv.gz", "t.dbdf"])
+def test_a_file_that_is_replaced_keeps_its_mode(tmp_path, name):
+    given, made = tmp_path / "given.dbdf", tmp_path / name
+    dp.write(given, np.eye(2) if name == "t.npz" else {"a": [1.5, 2.5]})
+    dp.convert(given, made)
+    assert made.stat().st_mode & 0o777 == 0o666 & ~mask()
+    made.chmod(0o640)
+    dp.convert(given, made, overwrite=True)
+    assert made.stat().st_mode & 0o777 == 0o640
+
+
+def mask():
+    now = os.umask(0)
+    os.umask(now)
+    return now
+
+
+def test_what_is_not_yet_whole_has_a_hidden_name(tmp_path):
+    """Nobody who lists *.parquet sees it, and errors name the file that is written."""
+    seen = []
+
+    def write(path):
+        seen.extend(os.listdir(tmp_path))
+        raise OSError(errno.ENOSPC, "in the words of a library", path)
+
+    with pytest.raises(OSError, match=r"^\S*t.parquet: cannot write: No space left on device$"):
+        guests.publish(str(tmp_path / "t.parquet"), write)
+    assert len(seen) == 1 and seen[0].startswith(".") and not os.listdir(tmp_path)
+
+
+def test_collections_that_cannot_be_written_are_named(tmp_path):
+    """Not the hidden folder that they are in before they are whole."""
+    path, cells = tmp_path / "a.dds", np.random.default_rng(0).random((50, 50))
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, before[1]))
+    try:
+        with pytest.raises(OSError, match=f"^{re.escape(str(path))}: cannot write: File too large$") as caught:
+            dp.write_collection(path, {"X": cells})
+        assert caught.value.filename == str(path) and not os.listdir(tmp_path)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    with pytest.raises(FileNotFoundError, match=r"^/nowhere/a.dds: cannot write: No such file"):
+        dp.write_collection("/nowhere/a.dds", {"X": cells})
+    collection = dp.write_collection(path, {"X": cells})
+    (path / "X.dbdf").chmod(0o640)
+    collection["X"] = cells
+    assert (path / "X.dbdf").stat().st_mode & 0o777 == 0o640

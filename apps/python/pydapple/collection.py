@@ -303,6 +303,7 @@ class Collection(MutableMapping[str, Any]):
         with temporary.folder(beside=path) as hidden:
             made = os.path.join(hidden, os.path.basename(path))
             make(made)
+            temporary.keep_permissions(made, path)
             os.replace(made, path)
 
     def require_folder(self) -> None:

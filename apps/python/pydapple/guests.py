@@ -225,6 +225,7 @@ def publish(path: str, write: Callable[[str], None], sync: bool) -> WriteSummary
             write(made)
             if sync:
                 _sync(made)
+            temporary.keep_permissions(made, path)
             os.replace(made, path)
         if sync:
             _sync(os.path.dirname(os.path.abspath(path)))
@@ -232,7 +233,7 @@ def publish(path: str, write: Callable[[str], None], sync: bool) -> WriteSummary
         if isinstance(error, Error):
             raise
         # It names a temporary file that nobody has seen.
-        detail = f"cannot write: {error.strerror or error}"
+        detail = f"cannot write: {os.strerror(error.errno) if error.errno else error}"
         raise from_code("io", detail, path, None, error.errno or 0) from error
     return WriteSummary({}, os.path.getsize(path))
 

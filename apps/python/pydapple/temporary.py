@@ -1,16 +1,45 @@
-"""Temporary folders. What makes them is slow to import, and rarely needed."""
+"""Temporary folders, and what leaves them. What makes them is slow to import, and rarely needed."""
 
 from __future__ import annotations
 
 import os
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+from .errors import Error, SystemRefusedError, from_code
 
 
-def folder(beside: str | None = None) -> AbstractContextManager[str]:
-    """A new folder, which is gone afterwards: with a hidden name beside a file, or in $TMPDIR."""
+@contextmanager
+def folder(beside: str | None = None) -> Iterator[str]:
+    """A new folder, which is gone afterwards: with a hidden name beside a file, or in $TMPDIR.
+
+    Where the system refuses something inside the hidden one, the exception names the file instead.
+    """
     from tempfile import TemporaryDirectory
 
     if beside is None:
-        return TemporaryDirectory()
-    around = os.path.dirname(os.path.abspath(beside))
-    return TemporaryDirectory(prefix=".new-", dir=around, ignore_cleanup_errors=True)
+        with TemporaryDirectory() as made:
+            yield made
+        return
+    hidden = os.path.join(os.path.dirname(os.path.abspath(beside)), ".new-")
+    around, prefix = os.path.split(hidden)
+    try:
+        with TemporaryDirectory(prefix=prefix, dir=around, ignore_cleanup_errors=True) as made:
+            yield made
+    except OSError as error:
+        refused = isinstance(error, SystemRefusedError) or not isinstance(error, Error)
+        if not refused or not os.path.abspath(str(error.filename)).startswith(hidden):
+            raise
+        detail = getattr(error, "detail", "") or f"cannot write: {error.strerror}"
+        raise from_code("io", detail, beside, None, error.errno or 0) from None
+
+
+def keep_permissions(made: str, path: str) -> None:
+    """Give a file those of the one that it replaces, and its owner where that is allowed."""
+    if not os.path.exists(path):
+        return
+    old = os.stat(path)
+    with suppress(PermissionError):  # only the superuser may give files away
+        os.chown(made, old.st_uid, old.st_gid)
+    keeps_group = os.stat(made).st_gid == old.st_gid
+    os.chmod(made, old.st_mode & (0o777 if keeps_group else 0o707))
