@@ -5,6 +5,7 @@
 #include <csignal>
 #include <cstddef>
 #include <cstdlib>
+#include <system_error>
 #include <thread>
 
 #include "report.h"
@@ -46,13 +47,17 @@ Ending::Ending() {
   sigemptyset(&signals);
   for (const int signal : kEndings) sigaddset(&signals, signal);
   ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-  std::thread([signals, serving = serving_] {
-    int signal = 0;
-    sigwait(&signals, &signal);
-    if (*serving) std::_Exit(kDone);
+  try {
+    std::thread([signals, serving = serving_] {
+      int signal = 0;
+      sigwait(&signals, &signal);
+      if (*serving) std::_Exit(kDone);
+      ::pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
+      std::raise(signal);
+    }).detach();
+  } catch (const std::system_error&) {  // where there are no threads, signals end it as usual
     ::pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
-    std::raise(signal);
-  }).detach();
+  }
 }
 
 }  // namespace dapple::cli

@@ -271,19 +271,23 @@ def check_no_threads(tools, folder):
     folder.mkdir()
     (folder / "in.csv").write_bytes(b"".join(b"%d,%d.5\n" % (i, i) for i in range(150000)))
     wrong = []
-    made = []
-    for out, lacks in (("one.npy", ""), ("other.npy", "threads")):
-        done = subprocess.run(
-            [tools.program, "convert", "in.csv", out, "-q", "--threads", "2"], cwd=folder, timeout=60,
-            env=dict(os.environ, LC_ALL="C", LD_PRELOAD=str(tools.shim), DAPPLE_FAULT_WITHOUT=lacks),
-            capture_output=True)
-        if done.returncode != 0 or done.stderr:
-            wrong.append(f"without threads: {done}")
-        else:
-            made.append((folder / out).read_bytes())
-    if not wrong and made[0] != made[1]:
-        wrong.append("without threads: another file")
-    return wrong, 2
+    commands = (["convert", "in.csv", "a.npy"], ["show", "in.csv", "-o", "a.png"],
+                ["view", "in.csv", "-o", "a.html"])
+    for command in commands:
+        made = []
+        for lacks in ("", "threads"):
+            done = subprocess.run(
+                [tools.program, *command, "-q", "--threads", "2"], cwd=folder, timeout=60,
+                env=dict(os.environ, LC_ALL="C", LD_PRELOAD=str(tools.shim),
+                         DAPPLE_FAULT_WITHOUT=lacks), capture_output=True)
+            if done.returncode != 0 or done.stderr:
+                wrong.append(f"without threads: {done}")
+                break
+            made.append((folder / command[-1]).read_bytes())
+            (folder / command[-1]).unlink()
+        if len(set(made)) > 1:
+            wrong.append(f"without threads: another {command[-1]}")
+    return wrong, 2 * len(commands)
 
 
 def main(program, shim, every="1"):
