@@ -223,9 +223,9 @@ def publish(path: str, write: Callable[[str], None], sync: bool) -> WriteSummary
         with temporary.folder(beside=path) as hidden:
             made = os.path.join(hidden, os.path.basename(path))
             write(made)
+            temporary.keep_permissions(made, path)
             if sync:
                 _sync(made)
-            temporary.keep_permissions(made, path)
             os.replace(made, path)
         if sync:
             _sync(os.path.dirname(os.path.abspath(path)))
