@@ -30,7 +30,8 @@ def folder(beside: str | None = None) -> Iterator[str]:
         refused = isinstance(error, SystemRefusedError) or not isinstance(error, Error)
         if not refused or not os.path.abspath(str(error.filename)).startswith(hidden):
             raise
-        detail = getattr(error, "detail", "") or f"cannot write: {error.strerror}"
+        why = os.strerror(error.errno) if error.errno else error.strerror
+        detail = getattr(error, "detail", "") or f"cannot write: {why}"
         raise from_code("io", detail, beside, None, error.errno or 0) from None
 
 
