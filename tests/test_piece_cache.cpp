@@ -153,6 +153,20 @@ TEST_CASE("piece cache: the folder stays within its bound, and what is held stay
   }
 }
 
+TEST_CASE("piece cache: what addresses had makes room, too") {
+  const TempDir dir;
+  constexpr std::uint64_t kPieces = 200, kAddresses = 1000, kMost = 4 * kPiece;
+  const CacheFolder folder{dir.path(), kMost};
+  for (std::uint64_t i = 0; i < kAddresses; ++i) {
+    PieceCache::see(folder, "http://a/" + std::to_string(i), "12\n\"tag\"\n");
+  }
+  CHECK(taken(dir.path()) > 2 * kMost);
+  const PieceCache cache(folder, "http://a/0", kPieces * kPiece);
+  const auto few = [&] { return dir.names().size() < kAddresses; };
+  for (std::uint64_t i = 0; i < kPieces && !few(); ++i) write(cache, i, piece_of(0, i));
+  CHECK(few());
+}
+
 TEST_CASE("piece cache: what an address had is remembered, and forgotten") {
   const TempDir dir;
   const CacheFolder folder{dir.path(), 1 << 20};

@@ -28,7 +28,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr char kPieces[] = ".pieces", kSeen[] = ".seen";
+constexpr char kPieces[] = ".pieces", kSeen[] = ".seen", kNew[] = ".new";
 constexpr std::chrono::seconds kFresh{60};
 constexpr std::uint64_t kBlock = 512;  // of st_blocks
 constexpr std::size_t kHashBytes = 8;
@@ -172,7 +172,7 @@ void PieceCache::write(std::uint64_t offset, std::span<const std::byte> pieces) 
   }
 }
 
-/// Removes the objects that were used longest ago while the folder is too full. If this one was
+/// Removes what was used longest ago while the folder is too full. If this one was
 /// removed, here or by another process, it starts anew: then it is too large for the folder.
 void PieceCache::make_room() const noexcept {
   struct Kept {
@@ -184,8 +184,10 @@ void PieceCache::make_room() const noexcept {
     std::vector<Kept> all;
     std::uint64_t total = 0;
     for (const auto& file : fs::directory_iterator(folder_.path)) {
+      const fs::path kind = file.path().extension();
       struct stat about {};
-      if (file.path().extension() != kPieces || ::stat(file.path().c_str(), &about) != 0) continue;
+      const bool own = kind == kPieces || kind == kSeen || kind == kNew;
+      if (!own || ::stat(file.path().c_str(), &about) != 0) continue;
       all.push_back(
           {about.st_mtim, static_cast<std::uint64_t>(about.st_blocks) * kBlock, file.path()});
       total += all.back().bytes;
@@ -227,7 +229,7 @@ void PieceCache::see(const CacheFolder& folder, const std::string& address,
                      const std::string& version) noexcept {
   try {
     const fs::path path = folder.path / (name_of(address) + kSeen);
-    const fs::path fresh = folder.path / (name_of(address + version) + ".new");
+    const fs::path fresh = folder.path / (name_of(address + version) + kNew);
     const Descriptor fd = open_own(fresh);
     const bool whole =
         ::ftruncate(fd.get(), 0) == 0 && write_all(fd.get(), 0, std::as_bytes(std::span(version)));
