@@ -200,6 +200,14 @@ TEST_CASE("expressions: text is read as it says, and errors tell where") {
   CHECK(rows("age > 0") == "03");
   CHECK(rows("age = 9007199254740991") == "3");
   CHECK(rows("not age > 0") == "2");
+  const auto named =
+      Expression::parse("name.1 in ('q', 's') and (age > 0 or not x < 1)")
+          .numbered([](const std::string& label) {
+            return label == "name.1" ? std::optional<std::uint64_t>(6) : std::nullopt;
+          });
+  CHECK(named.labels() == std::vector<std::string>{"age", "x"});
+  CHECK(count_where(frame, named) == 1);
+  CHECK(count_where(frame, !named) == 3);
   CHECK(rows("age is missing OR age < 0") == "12");
   CHECK(rows("age not missing") == "023");
   CHECK(rows("-5 < age <= 30") == "02");

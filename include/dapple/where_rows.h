@@ -141,6 +141,11 @@ class Expression {
   friend Expression operator||(const Expression& a, const Expression& b);
   friend Expression operator!(const Expression& a);
 
+  /// The same with column numbers in the place of labels for which `number` gives one: names that a
+  /// program has of its own, say, for columns that have the label of another one.
+  Expression numbered(
+      const std::function<std::optional<std::uint64_t>(const std::string&)>& number) const;
+
   /// The labels that it names, each once, in the order of their first appearance.
   std::vector<std::string> labels() const;
   /// The columns that it tests, likewise. Throws absent, out_of_range.

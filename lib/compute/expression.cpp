@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <new>
+#include <optional>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -21,6 +23,21 @@ template <class F>
 void each_test(const ExpressionNode& node, const F& f) {
   if (node.kind == Kind::test) return f(node);
   for (const ExpressionNode* part : detail::parts_of(node)) each_test(*part, f);
+}
+
+using FindNumber = std::function<std::optional<std::uint64_t>(const std::string&)>;
+
+detail::ExpressionPart numbered_part(const ExpressionNode& node, const FindNumber& number) {
+  if (node.kind == Kind::test) {
+    const auto* const label = std::get_if<std::string>(&node.column);
+    const auto found = label != nullptr ? number(*label) : std::nullopt;
+    return detail::make_test(found ? ExpressionNode::Column(*found) : node.column, node.condition);
+  }
+  std::vector<detail::ExpressionPart> parts;
+  for (const ExpressionNode* part : detail::parts_of(node)) {
+    parts.push_back(numbered_part(*part, number));
+  }
+  return detail::join(node.kind, parts);
 }
 
 /// For each level, searches need some of the stack. The text form has fewer.
@@ -121,6 +138,10 @@ Expression operator||(const Expression& a, const Expression& b) {
 }
 Expression operator!(const Expression& a) {
   return Expression(detail::join(Kind::negation, {&a.node_, 1}));
+}
+
+Expression Expression::numbered(const FindNumber& number) const {
+  return Expression(numbered_part(*node_, number));
 }
 
 std::vector<std::string> Expression::labels() const {

@@ -22,10 +22,14 @@ def test_names_of_columns_are_accepted_wherever_they_are_told(twins, tmp_path):
     assert "a.1" in twins and "a.2" not in twins and twins.column("a.1") == 1
     assert twins["a.1", 1] == "y" and twins[["a.1", "a"]].tolist() == [("x", 1), ("y", 3)]
     assert twins.where("a.1", equal="y").tolist() == [1] and twins.count_where("a.1", missing=True) == 0
+    assert twins.where("a.1 = 'y' and not a < 3").tolist() == [1] and twins.count_where("`a.1` prefix 'x'") == 1
+    assert [one.skipped for one in twins.explain_where("a.1 missing or a.1 = 'x'")] == [None]
     assert twins.stored("a.1").tolist() == [1, 2] and twins.words("a.1") == ["x", "y"]
     assert list(twins.read(columns=["a.1"])) == ["a.1"]
     with pytest.raises(dp.AbsentError):
         twins["a.2"]
+    with pytest.raises(dp.AbsentError, match=r'no column "a\.2"'):
+        twins.where("a.1 = 'x' or a.2 = 3")
     for name in ("c.dbdf", "c.csv", "c.parquet"):
         dp.convert(twins, tmp_path / name, columns=["a.1"])
         dp.convert(tmp_path / name, tmp_path / "back.dbdf", overwrite=True)
@@ -37,6 +41,7 @@ def test_a_label_of_the_file_goes_first(there):
     f = there(pd.DataFrame([[1, 2, 3]], columns=["a", "a", "a.1"]))
     assert f.columns == ("a", "a.2", "a.1")
     assert [f[name].tolist() for name in f.columns] == [[1], [2], [3]]
+    assert f.where("a.1 = 3 and a.2 = 2 and a = 1").tolist() == [0]
 
 
 def test_columns_of_parquet_are_picked_by_number_too(tmp_path):

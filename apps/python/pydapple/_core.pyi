@@ -365,10 +365,11 @@ def explain(
     matrix: Matrix, name: str, low: Any, high: Any, absent: int, nonzero: bool, /
 ) -> list[tuple[tuple[int, int], str | None]]: ...
 def find_rows(
-    handle: Frame, what: str, text: bytes, absent: int, nonzero: bool, threads: int | None, /
-) -> Any: ...
+    handle: Frame, what: str, text: bytes, others: dict[bytes, int], absent: int, nonzero: bool,
+    threads: int | None, /,
+) -> Any: ...  # fmt: skip
 def explain_rows(
-    handle: Frame, text: bytes, absent: int, nonzero: bool, /
+    handle: Frame, text: bytes, others: dict[bytes, int], absent: int, nonzero: bool, /
 ) -> list[tuple[tuple[int, int], str | None]]: ...
 def stats(
     object: Object, axis: int, absent: int, threads: int | None, /

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -81,7 +82,7 @@ class SearchedFrame(FrameColumns):
             ``"empty"``, ``"value_type"`` (it has no such value) or ``"statistics"``.
         """
         text = self._condition(wanted, condition)
-        verdicts = _core.explain_rows(self, text, absent_code(absent), nonzero)
+        verdicts = _core.explain_rows(self, text, self._others, absent_code(absent), nonzero)
         return [Verdict(*one) for one in verdicts]
 
     def _find(
@@ -89,7 +90,15 @@ class SearchedFrame(FrameColumns):
         absent: Absent, threads: int | None,
     ) -> Any:  # fmt: skip
         text = self._condition(wanted, condition)
-        return _core.find_rows(self, what, text, absent_code(absent), nonzero, threads)
+        code = absent_code(absent)
+        return _core.find_rows(self, what, text, self._others, code, nonzero, threads)
+
+    @cached_property
+    def _others(self) -> dict[bytes, int]:
+        """The numbers of columns that have another name than their label."""
+        named = zip(self._named(), self._order(), strict=True)
+        others = {name: k for (name, k), (label, _) in named if name != label and k >= 0}
+        return {name.encode("utf-8", "surrogateescape"): k for name, k in others.items()}
 
     def _condition(self, wanted: Wanted, condition: dict[str, Any]) -> bytes:
         """The text of a condition, as the library reads it."""

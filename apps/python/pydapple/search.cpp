@@ -134,8 +134,15 @@ nb::list explain(const MatrixHandle& handle, const std::string& name, nb::handle
   return to_list(verdicts);
 }
 
-dapple::Expression expression_of(nb::bytes text) {
-  return dapple::Expression::parse({text.c_str(), text.size()});
+/// `others` are numbers of columns by names that are no labels.
+dapple::Expression expression_of(nb::bytes text, const nb::dict& others) {
+  const auto wanted = dapple::Expression::parse({text.c_str(), text.size()});
+  if (others.size() == 0) return wanted;
+  return wanted.numbered([&](const std::string& label) -> std::optional<std::uint64_t> {
+    const nb::bytes name(label.data(), label.size());
+    if (!others.contains(name)) return std::nullopt;
+    return nb::cast<std::uint64_t>(others[name]);
+  });
 }
 
 /// The numbers of the rows that meet a condition.
@@ -154,11 +161,11 @@ nb::object find_numbers(const std::shared_ptr<const dapple::Frame>& frame,
 
 /// Which rows of a frame meet a condition: "numbers" as above, "count", or "rows", which gives 0 or
 /// 1 for each.
-nb::object find_rows(const FrameHandle& handle, const std::string& what, nb::bytes text, int absent,
-                     bool nonzero, Threads threads) {
+nb::object find_rows(const FrameHandle& handle, const std::string& what, nb::bytes text,
+                     const nb::dict& others, int absent, bool nonzero, Threads threads) {
   const dapple::WhereOptions options{static_cast<dapple::Absent>(absent), threads, nonzero};
   const auto frame = handle.share_frame();
-  const dapple::Expression wanted = expression_of(text);
+  const dapple::Expression wanted = expression_of(text, others);
   const bool is_long = frame->rows() >= kLongWork;
   if (what == "numbers") return find_numbers(frame, wanted, options, is_long);
   if (what == "count") {
@@ -170,10 +177,11 @@ nb::object find_rows(const FrameHandle& handle, const std::string& what, nb::byt
       is_long, [frame, wanted, options] { return dapple::rows_where(*frame, wanted, options); }));
 }
 
-nb::list explain_rows(const FrameHandle& handle, nb::bytes text, int absent, bool nonzero) {
+nb::list explain_rows(const FrameHandle& handle, nb::bytes text, const nb::dict& others, int absent,
+                      bool nonzero) {
   const dapple::WhereOptions options{static_cast<dapple::Absent>(absent), 1, nonzero};
   const auto frame = handle.share_frame();
-  const dapple::Expression wanted = expression_of(text);
+  const dapple::Expression wanted = expression_of(text, others);
   const auto verdicts = [&] {
     const WithoutGil release;
     return dapple::explain_where(*frame, wanted, options);
