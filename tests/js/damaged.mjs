@@ -2,7 +2,7 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { open } from "../../apps/viewer/reader/dbdf.js";
-import { CELLS, dapple, folder, same, test } from "./common.mjs";
+import { CELLS, dapple, folder, refused, same, test } from "./common.mjs";
 import { writeNpy } from "./made.mjs";
 
 const npy = `${folder}/damaged.npy`, file = `${folder}/damaged.dbdf`, each = CELLS > 300000 ? 1 : 7;
@@ -74,21 +74,25 @@ await test("damaged: what is read while the body is walked, and after a walk tha
   spawnSync(dapple, ["repair", file, "-o", repaired, "--force", "-q"]);  // which says that a block is lost
   const bytes = readFileSync(repaired), wanted = values.slice();
   for (let row = 5; row < 10; ++row) wanted.fill(0, row * 30, row * 30 + 5);
-  let fails = false;
+  let fails = false, reads = 0;
   const wait = () => new Promise((resolve) => setTimeout(resolve, 2));
-  const opened = await open({size: bytes.length, async read(offset, length) {
+  const source = {size: bytes.length, async read(offset, length) {
+    ++reads;
     await wait();
     if (fails && length === 45) throw new Error("the network is down");
     return new Uint8Array(bytes.subarray(offset, offset + length));
-  }});
-  const read = async () => same((await opened.read({}, {absent: 0})).join(), wanted.join(), "cells");
+  }};
+  const opened = await open(source), read = async () => same((await opened.read({}, {absent: 0})).join(), wanted.join(), "cells");
   fails = true;
   let message = "";
   await read().catch((error) => { message = error.message; });
   same(message, "the network is down", "the walk");
   fails = false;
-  const reads = [read()];
-  for (let k = 0; k < 5; ++k) { await wait(); reads.push(read()); }
-  await Promise.all(reads);
+  const many = [read()];
+  for (let k = 0; k < 5; ++k) { await wait(); many.push(read()); }
+  await Promise.all(many);
   await read();
+  const short = await open(source, {walk: 22}), before = reads;
+  same((await refused(() => short.read({}, {absent: 0}))).message.includes("more than 22"), true, "a walk that would be too long");
+  same(reads, before, "reads of what is not walked over");
 });

@@ -3,7 +3,7 @@
 import { asNumbers, mover, reading } from "./cells.js";
 import { decodeBlock, HEADER, readBlockHeader, readHeader } from "./format.js";
 import { readAttributes, readColumns, readHintTrailer, readNames, readStatistics } from "./hints.js";
-import { BEFORE, LINE, readTrailer, refuseOverlaps } from "./index.js";
+import { BEFORE, LINE, readTrailer, refuseOverlaps, walkBody } from "./index.js";
 import { DbdfError, sourceOf } from "./source.js";
 import { ARRAYS, dataOf, KINDS, MOST, sizeOf, TYPES, u64 } from "./values.js";
 import { xxh3 } from "./xxh3.js";
@@ -56,7 +56,10 @@ class DbdfFile {
   /** All of the index; where it is not what was written, the body is walked. */
   async readIndex() {
     const {start, end, hash, tiling} = this.index, bytes = await this.source.read(start, end - start);
-    if (xxh3(bytes.subarray(0, end - start - LINE)) !== hash) return this.walk();
+    if (xxh3(bytes.subarray(0, end - start - LINE)) !== hash) {
+      this.index = null;
+      return this.walk();
+    }
     this.lines = bytes.subarray(LINE);
     this.head = this.checkedHead(bytes.subarray(0, LINE));
     if (tiling) return;
@@ -75,33 +78,8 @@ class DbdfFile {
 
   /** Goes over the body, once for all who ask meanwhile; until it is done, nothing is changed. */
   walk() {
-    this.walking ??= this.walkBody().finally(() => { this.walking = null; });
+    this.walking ??= walkBody(this).then((found) => Object.assign(this, {index: null}, found)).finally(() => { this.walking = null; });
     return this.walking;
-  }
-
-  /** Every block of the body, from its headers. */
-  async walkBody() {
-    const {source, options} = this, most = options.walk ?? (source.requests === undefined ? Infinity : 2000), end = source.size;
-    const entries = [], auxiliary = [];
-    for (let at = this.header.body; at < end;) {
-      const bytes = await source.read(at, Math.min(HEADER, end - at));
-      const block = readBlockHeader(dataOf(bytes), 0, at, end, this.name);
-      at = block.offset + block.bytes;
-      if (block.auxiliary) {
-        if (block.kind !== 1 || block.type !== 1 || block.codec) {
-          throw this.fail("an auxiliary block is not one of plain u8", block.offset + 8);
-        }
-        if (block.cols === LINE) auxiliary.push(block);
-        continue;
-      }
-      if (block.rows === 0 || block.cols === 0) continue;
-      this.requireInside(block);
-      if (entries.push({...block, hash: 0n, number: entries.length}) > most) {
-        throw this.fail(`it has no index, and more than ${most} blocks, which take a request each; "dapple convert" writes one`);
-      }
-    }
-    refuseOverlaps(entries, this.name);
-    Object.assign(this, {index: null, entries, auxiliary});
   }
 
   requireInside(block) {

@@ -1,4 +1,5 @@
-// The trailer of an index, and which blocks may be together.
+// The trailer of an index, which blocks may be together, and a walk over them.
+import { HEADER, readBlockHeader } from "./format.js";
 import { DbdfError } from "./source.js";
 import { dataOf, u64 } from "./values.js";
 import { xxh3 } from "./xxh3.js";
@@ -40,4 +41,32 @@ export function refuseOverlaps(entries, name) {
     }
     crossing.splice(low, 0, e);
   }
+}
+
+/** The blocks of a file's body, from their headers: {entries, auxiliary}. */
+export async function walkBody(file) {
+  const {source, options, index} = file, most = options.walk ?? (source.requests === undefined ? Infinity : 2000), end = source.size;
+  const entries = [], auxiliary = [];
+  if (index?.blocks > most) {
+    throw file.fail(`its index has no block of some cells, and more than ${most} of others, at which to look takes a request each`);
+  }
+  for (let at = file.header.body; at < end;) {
+    const bytes = await source.read(at, Math.min(HEADER, end - at));
+    const block = readBlockHeader(dataOf(bytes), 0, at, end, file.name);
+    at = block.offset + block.bytes;
+    if (block.auxiliary) {
+      if (block.kind !== 1 || block.type !== 1 || block.codec) {
+        throw file.fail("an auxiliary block is not one of plain u8", block.offset + 8);
+      }
+      if (block.cols === LINE) auxiliary.push(block);
+      continue;
+    }
+    if (block.rows === 0 || block.cols === 0) continue;
+    file.requireInside(block);
+    if (entries.push({...block, hash: 0n, number: entries.length}) > most) {
+      throw file.fail(`it has no index, and more than ${most} blocks, which take a request each; "dapple convert" writes one`);
+    }
+  }
+  refuseOverlaps(entries, file.name);
+  return {entries, auxiliary};
 }
