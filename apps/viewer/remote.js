@@ -205,13 +205,17 @@ function shortText(value) {
   return reader.numberText(value);
 }
 
+let shown = false;  // a file
+
 /** Opens what is given, and shows it. */
 async function openFile(from, name) {
-  $("open").hidden = true;
-  document.title = `${name} - dapple`;
-  document.querySelector("h1").textContent = name;
   try {
-    await show(new RemoteFile(await reader.open(from, {name}), name));
+    const file = await reader.open(from, {name});
+    if (shown) throw new Error("this page shows a file already; open another one in a new tab");
+    shown = $("open").hidden = $("message").hidden = true;
+    document.title = `${name} - dapple`;
+    document.querySelector("h1").textContent = name;
+    await show(new RemoteFile(file, name));
   } catch (error) {
     complain(error);
   }

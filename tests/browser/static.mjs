@@ -113,10 +113,22 @@ await test("static: without an address, a form; a chosen file stays here", async
   page.on("request", (request) => asked.push(request.url()));
   await page.goto(`file://${viewer}`);
   await ready(page);
-  same(await page.isVisible("#open"), true, "the form");
+  await page.setInputFiles("#chosen", `${folder}/words.csv`);
+  await page.waitForSelector("#message:not([hidden])");
+  same(await page.isVisible("#open"), true, "the form, also after a file that cannot be read");
   await page.setInputFiles("#chosen", `${folder}/types.dbdf`);
   await page.waitForFunction(() => document.getElementById("shape").textContent.length > 0);
   await ready(page);
+  same(await page.isVisible("#message"), false, "what was wrong with the other file");
+  const bytes = [...readFileSync(`${folder}/thirds.dbdf`)];
+  await page.evaluate((numbers) => {
+    const data = new DataTransfer();
+    data.items.add(new File([Uint8Array.from(numbers)], "thirds.dbdf"));
+    dispatchEvent(new DragEvent("drop", {dataTransfer: data, cancelable: true}));
+  }, bytes);
+  await page.waitForSelector("#message:not([hidden])");
+  same(await page.textContent("#message"), "this page shows a file already; open another one in a new tab", "what the page says");
+  same(await page.title(), "types.dbdf - dapple", "title");
   same(await goTo(page, 18, 11), "value 10", "a cell");
   same(asked.length, 1, "requests");
   await page.close();
