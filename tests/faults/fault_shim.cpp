@@ -8,7 +8,7 @@
 //                             NUMBER  it fails with this errno
 //   DAPPLE_FAULT_LOG=FILE   the name of each call is appended to FILE, a line each
 //   DAPPLE_FAULT_WITHOUT=.. names, separated by commas, of what the system is to lack:
-//                           tmpfile, renameat2, links, threads
+//                           tmpfile, renameat2, links, shared maps, threads
 #undef _FILE_OFFSET_BITS  // functions of both widths are replaced
 #include <dlfcn.h>
 #include <errno.h>
@@ -202,5 +202,9 @@ extern "C" void* mmap64(void* at, size_t size, int protection, int flags, int fd
                         off64_t offset) noexcept {
   static const auto call = real<void* (*)(void*, size_t, int, int, int, off64_t)>("mmap64");
   if (fate_of("mmap64") == Fate::failed) return MAP_FAILED;
+  if (lacks("shared maps") && (flags & MAP_SHARED) != 0) {
+    errno = ENODEV;
+    return MAP_FAILED;
+  }
   return call(at, size, protection, flags, fd, offset);
 }

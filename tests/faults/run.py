@@ -239,6 +239,19 @@ def check_no_links(tools, folder):
     return wrong, 2
 
 
+def check_no_shared_maps(tools, folder):
+    """File systems in user space may map nothing that is shared."""
+    place = Place(tools, Scenario("no shared maps", [], "none", None), folder)
+    env = {"LD_PRELOAD": str(tools.shim), "DAPPLE_FAULT_WITHOUT": "shared maps"}
+    place.dapple(["convert", "large.csv", "large.npy"])
+    wrong = []
+    for name in ("large.csv", "large.npy"):
+        plain, done = (place.dapple(["stats", name], given) for given in ({}, env))
+        if plain.returncode != 0 or done.stdout != plain.stdout or done.stderr:
+            wrong.append(f"no shared maps: {done}")
+    return wrong, 4
+
+
 def check_append_to_dataset(tools, folder):
     """A part is left only with the state that has it, or where that may be there."""
     place = Place(tools, Scenario("data set", ["dataset", "append", "d", "people.csv"], "none", None),
@@ -299,8 +312,8 @@ def main(program, shim, every="1"):
         jobs = [lambda tools, folder, scenario=scenario: try_scenario(tools, scenario, int(every), folder)
                 for scenario in scenarios()]
         jobs += [check_file_size_limit, check_planted_links, check_live_writer,
-                 check_replaced_collection, check_no_links, check_append_to_dataset,
-                 check_no_threads]
+                 check_replaced_collection, check_no_links, check_no_shared_maps,
+                 check_append_to_dataset, check_no_threads]
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             results = list(pool.map(lambda job: job[1](tools, folder / f"{job[0]}"),
                                     enumerate(jobs)))

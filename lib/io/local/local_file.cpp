@@ -31,6 +31,10 @@ namespace {
 
 constexpr std::size_t kLine = 64;
 
+// Some file systems in user space have no shared maps. Of private ones that nobody writes to,
+// processes share the pages as well.
+constexpr auto kMapMode = boost::interprocess::read_private;
+
 // Lets Boost map an open descriptor; opening the name a second time could find another file.
 class OpenFile {
  public:
@@ -40,7 +44,7 @@ class OpenFile {
     handle.handle = fd_;
     return handle;
   }
-  boost::interprocess::mode_t get_mode() const noexcept { return boost::interprocess::read_only; }
+  boost::interprocess::mode_t get_mode() const noexcept { return kMapMode; }
 
  private:
   int fd_;
@@ -150,9 +154,8 @@ const std::byte* LocalFile::map() const {
     const std::byte* base = &kNothing;
     if (size() > 0) {
       try {
-        map->region =
-            boost::interprocess::mapped_region(OpenFile(fd_.get()), boost::interprocess::read_only,
-                                               0, static_cast<std::size_t>(size()));
+        map->region = boost::interprocess::mapped_region(OpenFile(fd_.get()), kMapMode, 0,
+                                                         static_cast<std::size_t>(size()));
       } catch (const boost::interprocess::interprocess_exception& e) {
         const int reason = e.get_native_error();
         throw_io(name(),
