@@ -65,8 +65,8 @@ class Unpublished {
     if (::stat(path_.c_str(), &old) != 0) return true;
     if (::fchown(fd_, old.st_uid, old.st_gid) != 0) errno = 0;  // only the superuser may
     if (::fstat(fd_, &now) != 0) return false;
-    const mode_t kept = now.st_gid == old.st_gid ? 0777 : 0707;
-    return ::fchmod(fd_, old.st_mode & kept) == 0;
+    const mode_t mode = old.st_mode & (now.st_gid == old.st_gid ? 0777 : 0707);
+    return (now.st_mode & 0777) == mode || ::fchmod(fd_, mode) == 0;
   }
 
   const std::filesystem::path path_;

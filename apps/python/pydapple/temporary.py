@@ -40,7 +40,9 @@ def keep_permissions(made: str, path: str) -> None:
     if not os.path.exists(path):
         return
     old = os.stat(path)
-    with suppress(PermissionError):  # only the superuser may give files away
+    with suppress(OSError):  # only the superuser may give files away
         os.chown(made, old.st_uid, old.st_gid)
-    keeps_group = os.stat(made).st_gid == old.st_gid
-    os.chmod(made, old.st_mode & (0o777 if keeps_group else 0o707))
+    now = os.stat(made)
+    mode = old.st_mode & (0o777 if now.st_gid == old.st_gid else 0o707)
+    if now.st_mode & 0o777 != mode:  # not every file system has modes that change
+        os.chmod(made, mode)
