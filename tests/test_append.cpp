@@ -121,6 +121,21 @@ TEST_CASE("append: a file that changes meanwhile keeps what was put in its place
   }
 }
 
+TEST_CASE("append: a file that gets another name or mode meanwhile is appended to") {
+  const TempDir folder;
+  const auto all = folder / "all.dbdf";
+  convert(text_file(folder / "a.csv", "n\n1\n-2\n"), {}, all);
+  ConvertOptions options;
+  options.progress = [&](std::uint64_t, std::uint64_t) {
+    std::error_code there;
+    std::filesystem::create_hard_link(all, folder / "link.dbdf", there);
+    std::filesystem::permissions(all, std::filesystem::perms::owner_all);
+  };
+  append(all, text_file(folder / "b.csv", "n\n3\n"), options);
+  CHECK(as_csv(open(all)) == "n\n1\n-2\n3\n");
+  CHECK(as_csv(open(folder / "link.dbdf")) == "n\n1\n-2\n");
+}
+
 TEST_CASE("append: what does not fit is an error, and the file stays as it was") {
   const TempDir folder;
   const auto all = folder / "all.dbdf";

@@ -4,10 +4,10 @@
 
 #include "lib/cells/convert_cells.h"
 #include "lib/compute/block_tally.h"
-#include "lib/dbdf/sidecar.h"
 #include "lib/dbdf/write/block_writer.h"
 #include "lib/dbdf/write/retile.h"
 #include "lib/io/byte_source.h"
+#include "lib/io/local/local_file.h"
 
 namespace dapple::detail::dbdf {
 
@@ -103,6 +103,14 @@ std::uint64_t first_row_anew(const Store& old, TileShape tile) {
   return kept < left_out ? first : rows;
 }
 
+/// Neither the rows nor the file that has the name; other names that it gets make no difference.
+void require_same(const ByteSource& old, const std::filesystem::path& path) {
+  const LocalFile* const local = old.local();
+  if (old.is_intact() && (local == nullptr || local->lock_for_replacing())) return;
+  throw Error(Errc::stale_index, path.string(), std::nullopt,
+              "the file changed while rows were appended to it; append them again");
+}
+
 }  // namespace
 
 WriteSummary append_dbdf(const std::shared_ptr<const Store>& old,
@@ -129,7 +137,7 @@ WriteSummary append_dbdf(const std::shared_ptr<const Store>& old,
   BlockWriter writer(path, after, write);
   if (first > 0) take_over(*old, first, writer);
   retile(added, writer, write.kind, first);
-  require_unchanged(old->file(), path);
+  require_same(old->file(), path);
   return writer.finish();
 }
 
