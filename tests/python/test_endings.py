@@ -161,6 +161,19 @@ def test_a_file_that_is_replaced_keeps_its_mode(tmp_path, name):
     assert made.stat().st_mode & 0o777 == 0o640
 
 
+@pytest.mark.parametrize("name", ["t.parquet", "t.npz", "t.csv.gz"])
+def test_file_systems_without_modes_take_files(tmp_path, monkeypatch, name):
+    def refuse(*_):
+        raise PermissionError(errno.EPERM, "no modes here")
+
+    given, made = tmp_path / "given.dbdf", tmp_path / name
+    dp.write(given, np.eye(2) if name == "t.npz" else {"a": [1.5, 2.5]})
+    monkeypatch.setattr(os, "chmod", refuse)
+    monkeypatch.setattr(os, "chown", refuse)
+    for _ in range(2):
+        dp.convert(given, made, overwrite=True)
+
+
 def mask():
     now = os.umask(0)
     os.umask(now)

@@ -297,14 +297,10 @@ class Collection(MutableMapping[str, Any]):
         return True
 
     def _publish(self, file: str, make: Any) -> None:
-        """Have a file made under a name that nobody sees, and give it its own when it is whole."""
+        """Have the file of a member made; it is there when it is whole."""
         path = os.path.join(self.path, *file.split("/"))
         os.makedirs(os.path.dirname(path), exist_ok=True)
-        with temporary.folder(beside=path) as hidden:
-            made = os.path.join(hidden, os.path.basename(path))
-            make(made)
-            temporary.keep_permissions(made, path)
-            os.replace(made, path)
+        temporary.publish(path, make)
 
     def require_folder(self) -> None:
         """Raises UnsupportedError where it is packed into one file, or far away."""

@@ -220,15 +220,7 @@ def compress(source: str, path: str, sync: bool) -> WriteSummary:
 def publish(path: str, write: Callable[[str], None], sync: bool) -> WriteSummary:
     """Have a file written under a name that nobody sees, and give it its own when it is whole."""
     try:
-        with temporary.folder(beside=path) as hidden:
-            made = os.path.join(hidden, os.path.basename(path))
-            write(made)
-            temporary.keep_permissions(made, path)
-            if sync:
-                _sync(made)
-            os.replace(made, path)
-        if sync:
-            _sync(os.path.dirname(os.path.abspath(path)))
+        temporary.publish(path, write, sync)
     except OSError as error:
         if isinstance(error, Error):
             raise
@@ -236,15 +228,6 @@ def publish(path: str, write: Callable[[str], None], sync: bool) -> WriteSummary
         detail = f"cannot write: {os.strerror(error.errno) if error.errno else error}"
         raise from_code("io", detail, path, None, error.errno or 0) from error
     return WriteSummary({}, os.path.getsize(path))
-
-
-def _sync(path: str) -> None:
-    """Wait until a file, or the names in a folder, are on storage."""
-    number = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(number)
-    finally:
-        os.close(number)
 
 
 def _npz_writer(opened: Matrix, rows: range, cols: Any, absent: Absent) -> Callable[[str], None]:

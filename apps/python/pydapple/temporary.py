@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
 from .errors import Error, SystemRefusedError, from_code
@@ -30,16 +30,39 @@ def folder(beside: str | None = None) -> Iterator[str]:
         refused = isinstance(error, SystemRefusedError) or not isinstance(error, Error)
         if not refused or not os.path.abspath(str(error.filename)).startswith(hidden):
             raise
-        why = os.strerror(error.errno) if error.errno else error.strerror
-        detail = getattr(error, "detail", "") or f"cannot write: {why}"
+        reason = os.strerror(error.errno) if error.errno else error
+        detail = getattr(error, "detail", "") or f"cannot write: {reason}"
         raise from_code("io", detail, beside, None, error.errno or 0) from None
 
 
-def keep_permissions(made: str, path: str) -> None:
-    """Give a file those of the one that it replaces, and its owner where that is allowed."""
-    if not os.path.exists(path):
-        return
-    old = os.stat(path)
+def publish(path: str, make: Callable[[str], None], sync: bool = False) -> None:
+    """Have a file made under a name that nobody sees, and give it its own when it is whole.
+
+    With `sync` it is on storage then.
+    """
+    with folder(beside=path) as hidden:
+        made = os.path.join(hidden, os.path.basename(path))
+        make(made)
+        if os.path.exists(path):
+            _keep_permissions(made, os.stat(path))
+        if sync:
+            _sync(made)
+        os.replace(made, path)
+    if sync:
+        _sync(os.path.dirname(os.path.abspath(path)))
+
+
+def _sync(path: str) -> None:
+    """Wait until a file, or the names in a folder, are on storage."""
+    number = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(number)
+    finally:
+        os.close(number)
+
+
+def _keep_permissions(made: str, old: os.stat_result) -> None:
+    """Of the file that is replaced, with its owner where that is allowed."""
     with suppress(OSError):  # only the superuser may give files away
         os.chown(made, old.st_uid, old.st_gid)
     now = os.stat(made)
