@@ -239,14 +239,14 @@ namespace {
 
 /// A matrix of u32 in tiles of whole rows, of about `mebibytes`; cell (r, c) is kSide * r + c.
 std::filesystem::path band_matrix(const test::TempDir& dir, std::uint32_t mebibytes) {
-  constexpr std::uint32_t kRows = 16;  // of a tile: 256 KiB
+  constexpr std::uint32_t kTileRows = 16;  // of a tile: 256 KiB
   const auto path = dir / "bands.dbdf";
-  auto writer = MatrixWriter::create(path, 4 * mebibytes * kRows, kSide, ValueType::u32,
-                                     {.tile = TileShape{kRows, kSide}, .narrow = false});
-  std::vector<std::uint32_t> cells(std::size_t{kRows} * kSide);
-  for (std::uint32_t row = 0; row < 4 * mebibytes * kRows; row += kRows) {
+  auto writer = MatrixWriter::create(path, 4 * mebibytes * kTileRows, kSide, ValueType::u32,
+                                     {.tile = TileShape{kTileRows, kSide}, .narrow = false});
+  std::vector<std::uint32_t> cells(std::size_t{kTileRows} * kSide);
+  for (std::uint32_t row = 0; row < 4 * mebibytes * kTileRows; row += kTileRows) {
     std::iota(cells.begin(), cells.end(), row * kSide);
-    writer.put<std::uint32_t>({row, 0}, {cells.data(), kRows, kSide});
+    writer.put<std::uint32_t>({row, 0}, {cells.data(), kTileRows, kSide});
   }
   writer.finish();
   return path;
