@@ -3,12 +3,10 @@
 
 #include <fmt/format.h>
 
-#include <csignal>
 #include <cstdint>
 #include <string>
 #include <vector>
 
-#include "ending.h"
 #include "progress.h"
 #include "report.h"
 #include "text.h"
@@ -17,19 +15,6 @@
 namespace dapple::cli {
 
 namespace {
-
-void unpack(const std::string& from, const std::string& to, bool force,
-            const TakeProgress& progress) {
-  try {
-    const LateEnding ending;
-    unpack_collection(from, to, force, [&](std::uint64_t done, std::uint64_t total) {
-      ending.check();
-      progress(done, total);
-    });
-  } catch (const LateEnding::Interrupted& by) {
-    std::raise(by.signal);
-  }
-}
 
 int run_collection(const Arguments& arguments, Console& console) {
   std::string action, from, to;
@@ -56,9 +41,11 @@ int run_collection(const Arguments& arguments, Console& console) {
       progress.update(done, total);
     };
     if (action == "pack") {
+      progress.may_leave(to);
       left_out = pack_collection(from, to, force, show);
     } else {
-      unpack(from, to, force, show);
+      progress.may_leave_folder();
+      unpack_collection(from, to, force, show);
     }
   }
   const TakeNote note = notes_to(console);

@@ -90,6 +90,7 @@ template <class Work>
 DatasetState with_progress(const Wanted& wanted, const std::string& what, const Console& console,
                            const Work& work) {
   Progress progress(printable(what), console.quiet);
+  progress.may_leave(wanted.folder + "/part");
   ConvertOptions options = wanted.options;
   options.progress = [&](std::uint64_t done, std::uint64_t total) { progress.update(done, total); };
   return work(options);

@@ -17,6 +17,7 @@ int copy_columns(const Input& input, bool sync, Console& console) {
   WriteSummary summary;
   {
     Progress progress(printable(input.file), console.quiet);
+    progress.may_leave(input.file);
     ColumnCopyOptions options;
     options.sync = sync;
     options.threads = console.threads;
@@ -60,6 +61,7 @@ int run_index(const Arguments& arguments, Console& console) {
   if (columns) return copy_columns(input, sync, console);
   {
     Progress progress(printable(input.file), console.quiet);
+    progress.may_leave(input.file);
     options.threads = console.threads;
     options.progress = [&](std::uint64_t done, std::uint64_t total) {
       progress.update(done, total);

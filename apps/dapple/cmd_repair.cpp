@@ -64,6 +64,7 @@ int run_repair(const Arguments& arguments, Console& console) {
   options.overwrite = destination.force;
   const RepairReport report = [&] {
     Progress progress(printable(input.file), console.quiet);
+    progress.may_leave(destination.path);
     return repair(input.file, destination.path, options, input.options,
                   [&](std::uint64_t done, std::uint64_t total) { progress.update(done, total); });
   }();

@@ -13,6 +13,7 @@
 
 #include "dapple/error.h"
 #include "dapple/version.h"
+#include "ending.h"
 #include "help.h"
 #include "hints.h"
 #include "report.h"
@@ -182,6 +183,8 @@ int run_command(int argc, char** argv) {
     return run({argv + std::min(argc, 1), argv + argc});
   } catch (const ClosedPipe&) {
     return kDone;
+  } catch (const LateEnding::Interrupted&) {  // whose signal ends nobody
+    return kRefused;
   } catch (const dapple::Error& error) {  // help that could not be printed
     say(error_line(error));
     return kRefused;

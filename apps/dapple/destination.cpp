@@ -191,6 +191,7 @@ std::optional<WriteSummary> deliver(const std::variant<Matrix, Frame>& in, const
                                     Console& console) {
   Progress progress(printable(destination.is_stdout() ? "stdout" : destination.path),
                     console.quiet || (destination.is_stdout() && console.out.is_terminal()));
+  if (!destination.is_stdout()) progress.may_leave(destination.path);
   options.to = format_to_write(destination).name;
   options.threads = console.threads;
   options.write.overwrite = destination.force;

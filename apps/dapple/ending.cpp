@@ -1,6 +1,8 @@
 #include "ending.h"
 
+#include <fcntl.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <cstddef>
@@ -36,10 +38,19 @@ LateEnding::~LateEnding() {
   for (std::size_t i = 0; i < kEndings.size(); ++i) {
     ::sigaction(kEndings[i], &before_[i], nullptr);
   }
+  const int signal = noted;
+  noted = 0;
+  if (signal != 0) std::raise(signal);
 }
 
 void LateEnding::check() const {
-  if (noted != 0) throw Interrupted{noted};
+  if (noted != 0) throw Interrupted{};
+}
+
+bool hides_files(const std::filesystem::path& folder) noexcept {
+  const int fd = ::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+  if (fd >= 0) ::close(fd);
+  return fd < 0;
 }
 
 Ending::Ending() {

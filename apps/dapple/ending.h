@@ -5,6 +5,7 @@
 
 #include <array>
 #include <atomic>
+#include <filesystem>
 #include <memory>
 
 namespace dapple::cli {
@@ -22,24 +23,26 @@ class Ending {
   std::shared_ptr<std::atomic<bool>> serving_ = std::make_shared<std::atomic<bool>>(false);
 };
 
-/// While this lives, the first signal that asks the process to end is noted, for what was begun to
-/// be removed; a second one ends it.
+/// While this lives, the first signal that asks the process to end is noted, so that what was begun
+/// can be removed, and raised again afterwards. A second one ends the process.
 class LateEnding {
  public:
-  struct Interrupted {
-    int signal;
-  };
+  struct Interrupted {};
 
   LateEnding();
   ~LateEnding();
   LateEnding(const LateEnding&) = delete;
   LateEnding& operator=(const LateEnding&) = delete;
 
-  /// Throws Interrupted once a signal was noted. Whoever catches it raises that again.
+  /// Throws Interrupted once a signal was noted.
   void check() const;
 
  private:
   std::array<struct sigaction, 3> before_{};
 };
+
+/// Whether files that are written there have hidden names before they are whole: where the system
+/// knows files without a name, nothing is left of those when the process ends.
+bool hides_files(const std::filesystem::path& folder) noexcept;
 
 }  // namespace dapple::cli

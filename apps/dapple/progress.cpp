@@ -33,7 +33,13 @@ Progress::~Progress() {
   if (drawn_) draw(kEraseLine);
 }
 
+void Progress::may_leave(const std::filesystem::path& out) {
+  const std::filesystem::path folder = out.parent_path();
+  if (hides_files(folder.empty() ? "." : folder)) ending_.emplace();
+}
+
 void Progress::update(std::uint64_t done, std::uint64_t total) {
+  if (ending_) ending_->check();
   if (!enabled_ || total == 0) return;
   const std::lock_guard lock(mutex_);
   const auto now = Clock::now();

@@ -4,8 +4,12 @@
 
 #include <chrono>
 #include <cstdint>
+#include <filesystem>
 #include <mutex>
+#include <optional>
 #include <string>
+
+#include "ending.h"
 
 namespace dapple::cli {
 
@@ -17,7 +21,13 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  /// Thread-safe.
+  /// Until this is gone, a signal ends the program by an exception of `update`, so that a hidden
+  /// file, which `out` is until it is whole, is removed. Does nothing where there is none.
+  void may_leave(const std::filesystem::path& out);
+  /// The same of a hidden folder.
+  void may_leave_folder() { ending_.emplace(); }
+
+  /// Thread-safe. Throws LateEnding::Interrupted.
   void update(std::uint64_t done, std::uint64_t total);
 
  private:
@@ -25,6 +35,7 @@ class Progress {
 
   std::string what_;
   bool enabled_;
+  std::optional<LateEnding> ending_{};
   std::mutex mutex_;  // guards what follows
   Clock::time_point next_;
   bool drawn_ = false;

@@ -18,6 +18,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 
@@ -239,6 +240,29 @@ def check_no_links(tools, folder):
     return wrong, 2
 
 
+def check_interrupted(tools, folder):
+    """Where the file system has no files without a name, a signal leaves no hidden one."""
+    place = Place(tools, Scenario("interrupted", [], "none", None), folder)
+    text = b"".join(b"%d.5,%d.125,%d\n" % (i, i * i, i % 7) for i in range(1 << 18))
+    (place.work / "long.csv").write_bytes(text * 4)
+    place.dapple(["convert", "long.csv", "long.dbdf"])
+    before = set(os.listdir(place.work))
+    env = dict(os.environ, LC_ALL="C", LD_PRELOAD=str(tools.shim), DAPPLE_FAULT_WITHOUT="tmpfile")
+    wrong = []
+    for ending in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        process = subprocess.Popen([tools.program, "convert", "long.dbdf", "out.csv", "-q"],
+                                   cwd=place.work, env=env)
+        while set(os.listdir(place.work)) == before and process.poll() is None:
+            time.sleep(0.001)
+        process.send_signal(ending)
+        status = process.wait(timeout=60)
+        left = set(os.listdir(place.work)) - before
+        if status not in (0, -ending) or left - {"out.csv"}:
+            wrong.append(f"interrupted: {status}, left behind: {left}")
+        (place.work / "out.csv").unlink(missing_ok=True)
+    return wrong, 3
+
+
 def check_no_shared_maps(tools, folder):
     """File systems in user space may map nothing that is shared."""
     place = Place(tools, Scenario("no shared maps", [], "none", None), folder)
@@ -312,7 +336,7 @@ def main(program, shim, every="1"):
         jobs = [lambda tools, folder, scenario=scenario: try_scenario(tools, scenario, int(every), folder)
                 for scenario in scenarios()]
         jobs += [check_file_size_limit, check_planted_links, check_live_writer,
-                 check_replaced_collection, check_no_links, check_no_shared_maps,
+                 check_replaced_collection, check_no_links, check_no_shared_maps, check_interrupted,
                  check_append_to_dataset, check_no_threads]
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             results = list(pool.map(lambda job: job[1](tools, folder / f"{job[0]}"),
