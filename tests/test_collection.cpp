@@ -229,6 +229,23 @@ TEST_CASE("collection: one that is replaced is there at every moment") {
   CHECK(list_members(path) == std::vector<std::string>{"X"});
 }
 
+TEST_CASE("collection: an archive in the folder that it would replace stays") {
+  const TempDir dir;
+  const auto folder = dir / "c.dds", archive = folder / "kept" / "c.zip";
+  put(folder / "X.dbdf", small_matrix(1));
+  pack_collection(folder, dir / "c.zip");
+  std::filesystem::create_directory(folder / "kept");
+  std::filesystem::rename(dir / "c.zip", archive);
+  std::filesystem::create_directory_symlink(folder, dir / "link.dds");
+  for (const auto& name : {archive, dir / "link.dds" / "kept" / "c.zip"}) {
+    const auto error = error_of([&] { unpack_collection(name, folder, true); });
+    CHECK(required_error(error).detail().find("move it out first") != std::string::npos);
+  }
+  std::filesystem::rename(archive, dir / "c.zip");
+  unpack_collection(dir / "c.zip", folder, true);
+  CHECK(!std::filesystem::exists(folder / "kept"));
+}
+
 TEST_CASE("collection: what a process left that was killed while it unpacked is removed") {
   const TempDir folder;
   const auto path = folder / "c.dds", packed = folder / "c.zip";

@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <functional>
 #include <string>
@@ -127,6 +128,16 @@ bool replaces(const fs::path& name, bool overwrite) {
               overwrite ? "" : "overwrite");
 }
 
+/// Throws invalid_argument where `file` would go with the folder that is replaced.
+void require_outside(const fs::path& file, const fs::path& folder) {
+  std::error_code failed;
+  const fs::path kept = fs::weakly_canonical(file, failed), gone = fs::canonical(folder, failed);
+  const auto apart = std::mismatch(gone.begin(), gone.end(), kept.begin(), kept.end()).first;
+  if (failed || apart != gone.end()) return;
+  throw Error(Errc::invalid_argument, file.string(), std::nullopt,
+              "it is in the collection that it would replace; move it out first");
+}
+
 fs::path without_slash(const fs::path& folder) {
   return folder.has_filename() ? folder : folder.parent_path();
 }
@@ -177,7 +188,7 @@ std::vector<std::string> pack_collection(const fs::path& folder, const fs::path&
 void unpack_collection(const fs::path& file, const fs::path& folder, bool overwrite,
                        const TakeProgress& progress) {
   const fs::path name = without_slash(folder);
-  replaces(name, overwrite);
+  if (replaces(name, overwrite)) require_outside(file, name);
   const auto files = CollectionFiles::of(file.string());
   if (!files || !files->is_archive()) {
     require_there(file);
