@@ -3,7 +3,6 @@
 #include <numeric>
 #include <optional>
 #include <string>
-#include <tuple>
 #include <variant>
 #include <vector>
 
@@ -113,9 +112,9 @@ TEST_CASE("dataset: a cell that is the mark of missing ones in the data set is n
     return open(folder / "part.dbdf");
   };
   const std::uint64_t bits = 0x8000;  // -32768, and as u16 32768
-  for (const auto& [name, type, mark] :
-       {std::tuple{"i16", ValueType::i16, -32768}, std::tuple{"u8", ValueType::u8, 255}}) {
-    const auto set = folder / name;
+  for (const ValueType type : {ValueType::i16, ValueType::u8}) {
+    const int mark = type == ValueType::i16 ? -32768 : 255;
+    const auto set = folder / dapple::name(type);
     dataset::append(set, part({7, static_cast<std::int16_t>(mark)}, type, mark < 0 ? bits : 255),
                     kUnsynced);
     const Error error = required_error(error_of([&] {
@@ -124,8 +123,7 @@ TEST_CASE("dataset: a cell that is the mark of missing ones in the data set is n
     CHECK(error.code() == Errc::invalid_argument);
     CHECK(error.detail().find("holds " + std::to_string(mark) + ", which marks missing") !=
           std::string::npos);
-    dataset::append(set, part({1, 0}, type, {}),
-                    kUnsynced);  // narrow or not, none is the mark
+    dataset::append(set, part({1, 0}, type, {}), kUnsynced);  // narrow or not, none is the mark
     if (type == ValueType::i16) dataset::append(set, part({-128}, ValueType::i8, {}), kUnsynced);
     const Frame all = Frame::open(set);
     CHECK(count_where(all, Expression("x", ColumnCondition::missing())) == 1);

@@ -19,7 +19,7 @@
 
 using dapple::detail::CacheFolder;
 using dapple::detail::PieceCache;
-using test::TempDir;
+using dapple::test::TempDir;
 
 namespace {
 
@@ -187,7 +187,9 @@ TEST_CASE("piece cache: what an address had is remembered, and forgotten") {
 TEST_CASE("piece cache: a folder that is none is refused") {
   const TempDir dir;
   std::ofstream(dir / "file") << "x";
-  const auto error = test::error_of([&] { PieceCache({dir / "file", 1 << 20}, "x", kPiece); });
+  const auto error = dapple::test::error_of([&] {
+    PieceCache({dir / "file", 1 << 20}, "x", kPiece);
+  });
   REQUIRE(error);
   CHECK(error->code() == dapple::Errc::io);
 }

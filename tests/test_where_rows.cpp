@@ -10,6 +10,7 @@
 #include "dapple/dapple.h"
 #include "tests/check.h"
 #include "tests/every_column.h"
+#include "tests/partition.h"
 #include "tests/random_search.h"
 #include "tests/support.h"
 #include "tests/table.h"
