@@ -1,4 +1,6 @@
+#include <fstream>
 #include <functional>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -74,6 +76,15 @@ ConvertOptions part_tiles(std::uint32_t rows, std::uint32_t cols) {
   return options;
 }
 
+/// How many files in a folder are mapped.
+std::size_t maps_of(const std::filesystem::path& folder) {
+  std::ifstream maps("/proc/self/maps");
+  std::size_t count = 0;
+  for (std::string line; std::getline(maps, line);)
+    count += line.ends_with(".dbdf") && line.find(folder.string()) != line.npos;
+  return count;
+}
+
 Error refusal_of(const std::function<void()>& f) { return required_error(error_of(f)); }
 
 }  // namespace
@@ -124,6 +135,28 @@ TEST_CASE("dataset: statistics, searches and rows are those of one file") {
   gather_rows<double>(m, rows, std::span(got));
   gather_rows<double>(w, rows, std::span(want));
   CHECK(got == want);
+}
+
+TEST_CASE("dataset: parts used last stay open where more than that are held") {
+  const TempDir folder;
+  constexpr std::uint64_t kHeld = 600, kOthers = 200;
+  std::vector<DatasetPart> parts;
+  const AnyObject one = block_of(folder, 1, 0, 1, 1);
+  for (std::uint64_t row = 0; row < kHeld + kOthers; ++row) {
+    parts.push_back(dataset::write_part(folder / "set", one, {row, 0}, part_options()));
+  }
+  dataset::commit(folder / "set", parts, commit_options());
+  const Matrix m = Matrix::open(folder / "set");
+  std::vector<std::uint64_t> rows(kHeld);
+  std::iota(rows.rbegin(), rows.rend(), 0);
+  std::vector<double> cells(kHeld);
+  gather_rows<double>(m, rows, std::span(cells));
+  CHECK(maps_of(folder / "set") == kHeld);
+  const auto read = [&](std::uint64_t row) { m.read<double>({{row, row + 1}, {0, 1}}); };
+  for (std::uint64_t row = kHeld; row < kHeld + 10; ++row) read(row);
+  CHECK(maps_of(folder / "set") == kHeld + 10);
+  for (std::uint64_t row = kHeld; row < kHeld + kOthers; ++row) read(row);
+  CHECK(maps_of(folder / "set") < kHeld + 100);
 }
 
 TEST_CASE("dataset: stored values are used in place, in any part") {

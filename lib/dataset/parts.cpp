@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <list>
 #include <map>
 #include <utility>
 #include <vector>
@@ -21,6 +22,7 @@ namespace {
 
 /// Parts that stay open though nobody uses them.
 constexpr std::uint64_t kMostOpen = 512, kMostGuarded = 64;
+constexpr int kLooks = 16;
 
 constexpr std::uint64_t byte_in_part(std::uint64_t offset) { return offset & (kMostBytes - 1); }
 
@@ -85,9 +87,7 @@ std::shared_ptr<const OpenPart> PartFiles::part_of(std::uint64_t offset, std::ui
   {
     const std::lock_guard lock(mutex_);
     if (const auto found = slots_.find(number); found != slots_.end()) {
-      found->second.used = ++clock_;
-      pinned_ += pin && !found->second.pinned;
-      found->second.pinned |= pin;
+      use(found->second, pin);
       part = found->second.part;
     }
   }
@@ -101,11 +101,14 @@ std::shared_ptr<const OpenPart> PartFiles::part_of(std::uint64_t offset, std::ui
     const std::lock_guard lock(mutex_);
     if (!reads_ahead_) opened->file->read_nothing_ahead();
     if (random_readers_ > 0) opened->file->expect_random(true);
+    std::list<std::uint64_t> turn = {number};
     Slot& slot = slots_[number];  // perhaps another thread was faster
-    if (slot.part == nullptr) slot.part = std::move(opened);
-    slot.used = ++clock_;
-    pinned_ += pin && !slot.pinned;
-    slot.pinned |= pin;
+    if (slot.part == nullptr) {
+      slot.turn = turn.begin();
+      turns_.splice(turns_.begin(), turn);
+      slot.part = std::move(opened);
+    }
+    use(slot, pin);
     part = slot.part;
     close_least_used();
   }
@@ -132,16 +135,31 @@ void PartFiles::presume_header(ByteSource& file, const PartRecord& record) const
   if (header.size() == record.body && xxh3(header) == record.header_hash) file.presume(header);
 }
 
-/// Closes the part that was not used for the longest time and that nobody holds, if there are too
-/// many.
-void PartFiles::close_least_used() const {
-  if (slots_.size() - pinned_ <= (guarded() ? kMostGuarded : kMostOpen)) return;
-  auto oldest = slots_.end();
-  for (auto slot = slots_.begin(); slot != slots_.end(); ++slot) {
-    if (slot->second.pinned || slot->second.part.use_count() > 1) continue;
-    if (oldest == slots_.end() || slot->second.used < oldest->second.used) oldest = slot;
+/// Notes that a part is used now, and perhaps for good.
+void PartFiles::use(Slot& slot, bool pin) const {
+  if (slot.pinned) return;
+  if (pin) {
+    turns_.erase(slot.turn);
+    slot.pinned = true;
+  } else {
+    turns_.splice(turns_.begin(), turns_, slot.turn);
   }
-  if (oldest != slots_.end()) slots_.erase(oldest);
+}
+
+/// Closes the parts that were not used for the longest time and that nobody holds, if there are too
+/// many. It looks at a few each time, so that opening a part costs the same where thousands are
+/// held.
+void PartFiles::close_least_used() const {
+  for (int looks = 0; looks < kLooks; ++looks) {
+    if (turns_.size() <= (guarded() ? kMostGuarded : kMostOpen)) return;
+    const auto oldest = slots_.find(turns_.back());
+    if (oldest->second.part.use_count() > 1) {
+      use(oldest->second, false);
+    } else {
+      turns_.pop_back();
+      slots_.erase(oldest);
+    }
+  }
 }
 
 BytePlace PartFiles::place(std::uint64_t offset) const {
@@ -159,6 +177,7 @@ bool PartFiles::close(std::uint64_t offset) const {
   const std::lock_guard lock(mutex_);
   const auto slot = slots_.find(offset >> kOffsetBits);
   if (slot == slots_.end() || slot->second.pinned) return false;
+  turns_.erase(slot->second.turn);
   slots_.erase(slot);
   return true;
 }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <list>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -70,12 +71,13 @@ class PartFiles final : public ByteSource {
  private:
   struct Slot {
     std::shared_ptr<const OpenPart> part;
-    std::uint64_t used = 0;
+    std::list<std::uint64_t>::iterator turn;  // in turns_, unless it is pinned
     bool pinned = false;
   };
   std::shared_ptr<const OpenPart> part_of(std::uint64_t offset, std::uint64_t n, bool pin) const;
   void require_inside(const OpenPart& part, std::uint64_t offset, std::uint64_t n) const;
   void presume_header(ByteSource& file, const PartRecord& record) const;
+  void use(Slot& slot, bool pin) const;
   void close_least_used() const;
   bool close(std::uint64_t offset) const;
   const std::byte* keep(std::uint64_t offset, std::uint64_t n) const override;
@@ -85,8 +87,7 @@ class PartFiles final : public ByteSource {
   std::string folder_;
   mutable std::mutex mutex_;  // guards the following
   mutable std::unordered_map<std::uint64_t, Slot> slots_;
-  mutable std::uint64_t clock_ = 0;
-  mutable std::uint64_t pinned_ = 0;
+  mutable std::list<std::uint64_t> turns_;  // parts that may be closed, the one used last in front
   mutable std::uint64_t random_readers_ = 0;
   mutable bool reads_ahead_ = true;
 };
