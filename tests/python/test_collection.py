@@ -11,6 +11,7 @@ import pytest
 import scipy.sparse as sp
 
 import pydapple as dp
+from pydapple import collection
 from pydapple.collection import escaped, unescaped
 
 CELLS = ["c0", "c1", "c2", "c3"]
@@ -47,6 +48,18 @@ def test_members_come_back(pbmc):
         assert "obsm/X_pca     4 x 2, float64" in repr(c)
         with pytest.raises(KeyError, match=r"no member 'Y'; there are X, layers/counts"):
             c["Y"]
+
+
+def test_a_folder_is_not_listed_for_each_member(tmp_path, monkeypatch):
+    listed, find = [], collection._There.find
+    monkeypatch.setattr(collection._There, "find", lambda at: listed.append(at) or find(at))
+    names = [f"tables/{k}" for k in range(20)]
+    c = dp.write_collection(tmp_path / "many.dds", {name: X for name in names})
+    assert len(listed) < 8
+    assert all(name in c and c[name].shape == X.shape for name in names) and "collection" not in c
+    assert len(listed) < 10
+    c.declare({"tables/3": ("obs", None)})
+    assert c._axes_of("tables/3") == ("obs", None) and c._axes_of("tables/4") == (None, None)
 
 
 def test_rows_by_a_condition_on_obs(pbmc):

@@ -156,6 +156,7 @@ class Collection(MutableMapping[str, Any]):
         self.path = self._there.path
         self._is_folder = not self._there.far and os.path.isdir(self.path)
         self._opened: dict[str, tuple[Any, Matrix | Frame]] = {}
+        self._declaring: _core.Collection | None = None
         self._files().require_axes()
 
     def __reduce__(self) -> Any:
@@ -236,7 +237,11 @@ class Collection(MutableMapping[str, Any]):
         return sum(1 for _ in self)
 
     def __contains__(self, name: object) -> bool:
-        return isinstance(name, str) and name in set(self)
+        try:
+            name = checked_name(name)
+        except InvalidArgumentError:
+            return False
+        return self._has(name, _OBJECT) or (name + _JSON != DECLARED and self._has(name, _JSON))
 
     def __setitem__(self, name: str, data: Any) -> None:
         self.put(name, data)
@@ -263,7 +268,8 @@ class Collection(MutableMapping[str, Any]):
             with naming(name):
                 write(path, data, overwrite=True, **options)
             with files.open(path) as made:
-                self._files().require_fit(name, *made.shape, *wanted)
+                if any(wanted):
+                    self._files().require_fit(name, *made.shape, *wanted)
 
         self._publish(name + _OBJECT, make)
         self._remove(name, _JSON)  # which would be found first
@@ -319,7 +325,11 @@ class Collection(MutableMapping[str, Any]):
         return MappingProxyType({name: files.axes_of(name) for name in files.members})
 
     def _axes_of(self, name: str) -> Axes:
-        return self._files().axes_of(name)
+        if not self._is_folder or not os.path.exists(os.path.join(self.path, DECLARED)):
+            return self._files().axes_of(name)
+        # It reads the declaration as it is now; a folder of thousands is not listed for that.
+        self._declaring = self._declaring or self._files()
+        return self._declaring.axes_of(name)
 
     def declare(self, axes: Mapping[str, Axes]) -> None:
         """Note which axes members have, besides those that their names tell."""
