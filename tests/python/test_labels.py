@@ -91,6 +91,36 @@ def test_a_column_of_many_is_found_without_looking_at_all(tmp_path, there, monke
     assert Compared.count < 40 * len(labels)
 
 
+def test_what_columns_are_is_not_made_anew_for_each(there, monkeypatch):
+    f = there({f"c{k}": [k] for k in range(50)})
+    made, named = [], type(f)._named
+    monkeypatch.setattr(type(f), "_named", lambda self: made.append(self) or named(self))
+    assert all(f.meanings[name].kind == "number" and f.dtypes[name].kind in "iu" for name in f.columns)
+    f.meanings.clear()
+    f.dtypes.clear()
+    assert len(made) <= 2 and len(f.meanings) == len(f.dtypes) == 50
+
+
+class Counted(list):
+    """Words that count how often they are listed."""
+
+    count = 0
+
+    def tolist(self):
+        Counted.count += 1
+        return list(self)
+
+
+def test_words_of_a_column_are_listed_once_for_all_puts(tmp_path):
+    words = [f"w{k}" for k in range(30)]
+    with dp.frame_writer(tmp_path / "f.dbdf", 30, {"w": words}) as w:
+        column = w._columns[0]
+        w._columns[0] = column._replace(meaning=column.meaning._replace(words=Counted(words)))
+        for row, word in enumerate(words):
+            w["w", row : row + 1] = [word]
+    assert Counted.count == 1 and dp.open(tmp_path / "f.dbdf")["w"].tolist() == words
+
+
 def test_a_label_that_is_there_often_is_counted_on():
     twins = [("a", k) for k in range(20_000)] + [("a.7", -1), ("a", -2)]
     names = [name for name, _ in dp.frame_columns.unique(twins)]

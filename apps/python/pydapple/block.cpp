@@ -172,8 +172,8 @@ nb::object find_block(const Handle& handle, const Find& find) {
 nb::object stored_block(const Handle& handle, std::uint64_t k) {
   return find_block(handle, [&](const dapple::BlockedObject& object) {
     const auto blocks = object.blocks();
-    // k is less than the number of blocks; steps of the iterator only count.
-    const dapple::BlockInfo info = *std::next(blocks.begin(), static_cast<std::ptrdiff_t>(k));
+    // k is less than the number of blocks. (std::next would count up to it.)
+    const dapple::BlockInfo info = blocks.begin()[static_cast<std::ptrdiff_t>(k)];
     return object.block(info.pos);
   });
 }

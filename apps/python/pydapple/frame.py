@@ -48,18 +48,12 @@ class Frame(Pictured, FrameParts):
     @property
     def dtypes(self) -> dict[str, np.dtype[Any]]:
         """The dtype of each of `columns` as it is read; `object` for words."""
-        return {name: self._dtype(where) for name, where in self._named()}
+        return dict(self._dtypes_by_name)
 
     @property
     def meanings(self) -> dict[str, Meaning]:
         """What the stored numbers of each of `columns` stand for; `frame_writer` takes them."""
-        shown = Meaning("text")
-        return {
-            name: self._meanings[where]._replace(stored=self._dtypes[where].name)
-            if where >= 0
-            else shown
-            for name, where in self._named()
-        }
+        return dict(self._meanings_by_name)
 
     def stored(self, label: str | int, rows: Any = None) -> NDArray[Any]:
         """The numbers of a column as the file holds them: codes of words, ticks of times.

@@ -94,6 +94,20 @@ class FrameColumns(Opened, Named, _core.Frame):
                 order.insert(before, (label, -1 - k))
         return order
 
+    @cached_property
+    def _dtypes_by_name(self) -> dict[str, np.dtype[Any]]:
+        return {name: self._dtype(where) for name, where in self._named()}
+
+    @cached_property
+    def _meanings_by_name(self) -> dict[str, Meaning]:
+        shown = Meaning("text")
+        return {
+            name: self._meanings[where]._replace(stored=self._dtypes[where].name)
+            if where >= 0
+            else shown
+            for name, where in self._named()
+        }
+
     def _named(self) -> list[tuple[str, int]]:
         return list(self._by_name.items())
 

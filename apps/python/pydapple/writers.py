@@ -228,9 +228,10 @@ class FrameWriter(_TileWriter):
             if k in self._growing:
                 merged: NDArray[Any] = meaning.words.merge(kind.words)[cells]
                 return merged
-            codes = self._codes.setdefault(
-                k, {word: code for code, word in enumerate(meaning.words.tolist(), 1)}
-            )
+            if k not in self._codes:
+                words = meaning.words.tolist()
+                self._codes[k] = {word: code for code, word in enumerate(words, 1)}
+            codes = self._codes[k]
             try:
                 found = np.array([0] + [codes[word] for word in kind.words.tolist()])
             except KeyError as word:
