@@ -148,6 +148,14 @@ TEST_CASE("concat: frames by rows merge their dictionaries, by columns stand sid
   CHECK(wide.label(2) == "x");
   CHECK(wide.read_column<double>(2, {0, 4}) == std::vector<double>{1, 2, 3, 4});
   CHECK(wide.read_column<double>(0, {1, 3}) == std::vector<double>{2, 1});
+  std::vector<double> cells(6);  // columns of both, in any order
+  std::vector<ColumnBuffer> buffers;
+  for (const std::uint64_t col : {2, 0, 1}) {
+    auto* const data = reinterpret_cast<std::byte*>(cells.data() + 2 * buffers.size());
+    buffers.push_back({col, ValueType::f64, data, sizeof(double)});
+  }
+  wide.read_rows({2, 4}, buffers);
+  CHECK(cells == std::vector<double>{3, 4, 1, 1, 3, 4});
 }
 
 TEST_CASE("concat: a column in which every value is missing takes the type of the others") {

@@ -205,34 +205,54 @@ void will_need(const Store& whole, std::span<const Region> regions) noexcept {
   }
 }
 
-/// Rows of columns of a frame, from each piece in the way that suits its format.
+/// Rows of those columns of the whole that a piece has.
+void read_from(const Piece& piece, Range rows, std::span<const ColumnBuffer> columns,
+               const ReadOptions& options) {
+  const Range shared =
+      intersect(rows, {piece.first_row, piece.first_row + piece.store->schema().rows});
+  if (shared.empty()) return;
+  const Range local{shared.begin - piece.first_row, shared.end - piece.first_row};
+  std::vector<ColumnBuffer> mine;
+  for (const ColumnBuffer& column : columns) {
+    ColumnBuffer moved = column;
+    moved.col -= piece.first_col;
+    moved.data += (shared.begin - rows.begin) * column.step;
+    const Recode* recode = piece.recode.empty() ? nullptr : &piece.recode[moved.col];
+    if (recode == nullptr || recode->keeps()) {
+      mine.push_back(moved);
+      continue;
+    }
+    read_recoded(*piece.store, *recode, {local.begin, moved.col}, local.size(),
+                 {moved.data, moved.value_type, moved.step, 0}, [&](ValueType type, std::byte* to) {
+                   const ColumnBuffer scratch{moved.col, type, to, size_of(type)};
+                   piece.store->read_rows(local, {&scratch, 1}, options);
+                 });
+  }
+  piece.store->read_rows(local, mine, options);
+}
+
+/// Rows of columns of a frame, from each piece that has some, in the way that suits its format.
 void read_rows(const Store& whole, Range rows, std::span<const ColumnBuffer> columns,
                const ReadOptions& options) {
   const auto& state = whole.state<ConcatState>();
-  for (const Piece& piece : state.pieces) {
-    const Schema& schema = piece.store->schema();
-    const Range shared = intersect(rows, {piece.first_row, piece.first_row + schema.rows});
-    if (shared.empty()) continue;
-    const Range local{shared.begin - piece.first_row, shared.end - piece.first_row};
-    std::vector<ColumnBuffer> mine;
-    for (const ColumnBuffer& column : columns) {
-      if (column.col < piece.first_col || column.col - piece.first_col >= schema.cols) continue;
-      ColumnBuffer moved = column;
-      moved.col -= piece.first_col;
-      moved.data += (shared.begin - rows.begin) * column.step;
-      const Recode* recode = piece.recode.empty() ? nullptr : &piece.recode[moved.col];
-      if (recode == nullptr || recode->keeps()) {
-        mine.push_back(moved);
-        continue;
-      }
-      read_recoded(*piece.store, *recode, {local.begin, moved.col}, local.size(),
-                   {moved.data, moved.value_type, moved.step, 0},
-                   [&](ValueType type, std::byte* to) {
-                     const ColumnBuffer scratch{moved.col, type, to, size_of(type)};
-                     piece.store->read_rows(local, {&scratch, 1}, options);
-                   });
+  if (state.axis == Axis::rows) {
+    const Piece* const end = state.pieces.data() + state.pieces.size();
+    for (const Piece* piece = &state.at(rows.begin, 0); piece != end && piece->first_row < rows.end;
+         ++piece) {
+      read_from(*piece, rows, columns, options);
     }
-    piece.store->read_rows(local, mine, options);
+    return;
+  }
+  std::vector<ColumnBuffer> sorted(columns.begin(), columns.end());
+  const auto by_column = [](const auto& a, const auto& b) { return a.col < b.col; };
+  std::sort(sorted.begin(), sorted.end(), by_column);
+  for (auto first = sorted.begin(); first != sorted.end();) {
+    const Piece& piece = state.at(0, first->col);
+    const auto next = std::find_if(first + 1, sorted.end(), [&](const ColumnBuffer& column) {
+      return column.col - piece.first_col >= piece.store->schema().cols;
+    });
+    read_from(piece, rows, {first, next}, options);
+    first = next;
   }
 }
 
