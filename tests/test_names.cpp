@@ -310,7 +310,7 @@ TEST_CASE("names: a table that was made to be searched from end to end is not") 
   const std::uint64_t slots = detail::load_le<std::uint64_t>(bytes.data() + 32);
   const auto table = std::span(bytes).subspan(64 + 4 * (texts.size() + 1), 8 * slots);
   // Every name is half a table away from where its search begins, and nothing between is free.
-  std::ranges::rotate(table, table.begin() + 4 * static_cast<std::ptrdiff_t>(slots));
+  std::rotate(table.begin(), table.begin() + 4 * static_cast<std::ptrdiff_t>(slots), table.end());
   for (std::uint64_t slot = 0; slot < slots; ++slot) {
     std::byte* const p = table.data() + 8 * slot;
     if (detail::load_le<std::uint32_t>(p) == 0) detail::store_le(p, std::uint32_t{1});

@@ -88,8 +88,9 @@ TEST_CASE("put_region: regions of any size are cut along the tiling, dense and s
   const TempDir dir;
   Rng rng(5);
   const auto cells = some_cells(rng);
-  for (const auto& [rows, cols] :
+  for (const auto& extents :
        {std::pair{kRows, kCols}, {10, kCols}, {7, kCols}, {1, kCols}, {5, 16}, {3, 7}, {2, 1}}) {
+    const auto rows = extents.first, cols = extents.second;
     CAPTURE(rows);
     CAPTURE(cols);
     const bool on_grid = cols == kCols || (rows % kTile.rows == 0 && cols % kTile.cols == 0);
