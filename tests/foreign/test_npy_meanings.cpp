@@ -1,6 +1,8 @@
 // Structured arrays of NumPy with times, truth values and texts, both ways, and half-precision
 // floats.
 
+#include <malloc.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
@@ -105,6 +107,22 @@ TEST_CASE("npy: records of times, Booleans and texts are read as what they mean"
     CHECK(cell(frame, 1, col) == second[col]);
   }
   CHECK(verify(folder / "a.npy", Level::payload).findings.empty());
+}
+
+TEST_CASE("npy: each of many fields of texts keeps no more than its own place") {
+  constexpr std::uint64_t kFields = 2000;
+  const TempDir folder;
+  std::string descr = "[";
+  for (std::uint64_t i = 0; i < kFields; ++i) descr += "('c" + std::to_string(i) + "', '|S1'), ";
+  test::write_bytes(folder / "a.npy", npy(descr + "]", "1,", std::string(kFields, 'x')));
+  const auto in_use = [] {
+    const auto memory = ::mallinfo2();
+    return memory.uordblks + memory.hblkhd;
+  };
+  const std::size_t before = in_use();
+  const Frame frame = Frame::open(folder / "a.npy");
+  CHECK(in_use() - before < kFields * 10'000);
+  CHECK(cell(frame, 0, kFields - 1) == "x");
 }
 
 TEST_CASE("npy: arrays of half-precision floats are read as f32") {

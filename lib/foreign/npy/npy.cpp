@@ -221,7 +221,8 @@ std::shared_ptr<Store> open_member(std::shared_ptr<ByteSource> file, Range withi
     state->words.emplace_back();
     if (!header.fields[col].has_words()) continue;
     const std::uint64_t rows = bytes > 0 ? schema.rows : 0;
-    state->words[col] = std::make_shared<FieldWords>(file, layout, rows, col);
+    Layout alone = {layout.data, layout.rows, 0, {layout.fields[col]}, true};
+    state->words[col] = std::make_shared<FieldWords>(file, std::move(alone), rows);
     schema.columns[col].meaning = meaning_of_text(state->words[col]);
     schema.columns[col].meaning.missing.reset();  // NumPy has none
   }

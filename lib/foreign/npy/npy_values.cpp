@@ -72,12 +72,12 @@ std::size_t copy_values(const Field& field, const std::byte* from, std::size_t f
 }
 
 void FieldWords::read_all(WordTable& words, std::vector<std::uint32_t>& codes) const {
-  const Field& field = layout_.fields[col_];
+  const Field& field = layout_.fields[0];
   watched(*file_, [&] {
     codes.reserve(rows_);
     std::string text;
     for (std::uint64_t row = 0; row < rows_; ++row) {
-      const std::uint64_t at = layout_.at(row, col_);
+      const std::uint64_t at = layout_.at(row, 0);
       if (!read_text(field, file_->at(at, field.size), text)) {
         throw Error(Errc::corrupt, file_->name(), at,
                     "the text in row " + std::to_string(row) + " of field \"" + field.label +

@@ -51,18 +51,19 @@ struct Layout {
   std::uint64_t row_stride() const { return rows.back().stride; }
 };
 
-/// The words of a field of texts. Texts that are not UTF-8, or hold no characters, are corrupt.
+/// The words of a field of texts, which its layout has alone. Texts that are not UTF-8, or hold no
+/// characters, are corrupt.
 class FieldWords final : public LazyWords {
  public:
-  FieldWords(std::shared_ptr<ByteSource> file, Layout layout, std::uint64_t rows, std::uint64_t col)
-      : file_(std::move(file)), layout_(std::move(layout)), rows_(rows), col_(col) {}
+  FieldWords(std::shared_ptr<ByteSource> file, Layout layout, std::uint64_t rows)
+      : file_(std::move(file)), layout_(std::move(layout)), rows_(rows) {}
 
  private:
   void read_all(WordTable& words, std::vector<std::uint32_t>& codes) const override;
 
   std::shared_ptr<ByteSource> file_;
   Layout layout_;
-  std::uint64_t rows_, col_;
+  std::uint64_t rows_;
 };
 
 /// Characters of the longest word of a column, at least 1, as NumPy counts the width of U. Throws
