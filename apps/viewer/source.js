@@ -96,7 +96,7 @@ function remembering(most, make) {
   return (name) => {
     if (!kept.has(name)) kept.set(name, make(name));
     const made = kept.get(name);
-    made.catch(() => { if (kept.get(name) === made) kept.delete(name); });
+    made.catch(() => kept.delete(name));
     if (kept.size > most) kept.delete(kept.keys().next().value);
     return made;
   };

@@ -119,6 +119,15 @@ def check_interrupt_leaves_nothing(dapple):
         assert not left or (dapple.folder / "a.csv").read_bytes() == whole
 
 
+ENDINGS = signal.SIGINT, signal.SIGTERM, signal.SIGHUP
+
+
+def hear_endings():
+    """In a new process: what this one ignores, perhaps by nohup, ends it."""
+    for ending in ENDINGS:
+        signal.signal(ending, signal.SIG_DFL)
+
+
 def check_interrupt_leaves_no_temporary_folder(dapple):
     """Killed while another program converts for it: nothing is left, and that program ends as well."""
     temporary, waits = dapple.folder / "temporary", dapple.folder / "waits"
@@ -128,10 +137,11 @@ def check_interrupt_leaves_no_temporary_folder(dapple):
     dapple.run("convert", "mixed.dbdf", "m.csv", "-q")
     (dapple.folder / "t.parquet").touch()
     env = dict(dapple.env, TMPDIR=str(temporary), DAPPLE_PYTHON=str(waits))
-    for ending in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    for ending in ENDINGS:
         for arguments in (("t.parquet", "u.dbdf"), ("m.csv", "u.parquet")):
             process = subprocess.Popen([dapple.path, "convert", *arguments], cwd=dapple.folder, env=env,
-                                       start_new_session=True, stderr=subprocess.PIPE)
+                                       start_new_session=True, preexec_fn=hear_endings,
+                                       stderr=subprocess.PIPE)
             deadline = time.monotonic() + 30
             while b"sleep" not in commands_of(process.pid) and time.monotonic() < deadline:
                 time.sleep(0.01)
@@ -152,8 +162,8 @@ def check_interrupt_leaves_no_folder(dapple):
         file.truncate(file.tell() + rows * 8)
     assert dapple.run("collection", "pack", "c.dds", "c.zip", "-q").returncode == 0
     before = set(os.listdir(dapple.folder))
-    for ending in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        process = dapple.start("collection", "unpack", "c.zip", "d.dds", "-q")
+    for ending in ENDINGS:
+        process = dapple.start("collection", "unpack", "c.zip", "d.dds", "-q", preexec_fn=hear_endings)
         while set(os.listdir(dapple.folder)) == before and process.poll() is None:
             time.sleep(0.001)
         process.send_signal(ending)
