@@ -75,7 +75,7 @@ def complaint(place, seen, done, call, harmless):
     if content == new and place.has_sidecar() and place.shown() != seen[new]:
         return f"the sidecar of the old file is believed: {place.shown()!r}"
     if not killed and call not in CLEARS and place.strays():
-        return f"left behind: {place.strays()}"
+        return f"left: {place.strays()}"
     if place.strays():
         if content == new and old is None:
             place.out.unlink()
@@ -99,7 +99,7 @@ def try_scenario(tools, scenario, every, folder):
     new = place.content()
     if (first.returncode not in (0, 1) or new in (*seen, None) or place.strays()
             or place.has_sidecar() or not all(part in new for part in scenario.holds)):
-        return [f"{scenario.name}: {first}, left behind: {place.strays()}"], 1
+        return [f"{scenario.name}: {first}, left: {place.strays()}"], 1
     seen[new] = place.shown()
     if scenario.out.endswith(".dpx") and len(set(map(str, seen.values()))) > 1:
         return [f"{scenario.name}: with and without it the file reads {seen}"], 1
@@ -131,7 +131,7 @@ def check_file_size_limit(tools, folder):
             good = done.returncode == (0 if limit == size else 3) and not place.strays()
             if not good or (limit < size and place.content() != old):
                 wrong.append(f"{scenario.name}, limit of {limit} bytes: {done}, "
-                             f"left behind: {place.strays()}")
+                             f"left: {place.strays()}")
     return wrong, 5 * len(limited)
 
 
@@ -236,7 +236,7 @@ def check_no_links(tools, folder):
         if done.returncode != status or said not in done.stderr or place.content() != OLD:
             wrong.append(f"no links: {done}")
     if sorted(os.listdir(place.work)) != before:
-        wrong.append(f"no links: left behind: {sorted(os.listdir(place.work))}")
+        wrong.append(f"no links: left: {sorted(os.listdir(place.work))}")
     return wrong, 2
 
 
@@ -258,7 +258,7 @@ def check_interrupted(tools, folder):
         status = process.wait(timeout=60)
         left = set(os.listdir(place.work)) - before
         if status not in (0, -ending) or left - {"out.csv"}:
-            wrong.append(f"interrupted: {status}, left behind: {left}")
+            wrong.append(f"interrupted: {status}, left: {left}")
         (place.work / "out.csv").unlink(missing_ok=True)
     return wrong, 3
 
@@ -299,7 +299,7 @@ def check_append_to_dataset(tools, folder):
         runs += 1
         made = set(os.listdir(data)) - set(old)
         if made and call != "linkat" and len(states()) == 1:
-            wrong.append(f"data set: {number} ({call}): {done}, left behind: {made}")
+            wrong.append(f"data set: {number} ({call}): {done}, left: {made}")
     return wrong, runs
 
 
