@@ -43,8 +43,10 @@ LateEnding::~LateEnding() {
   if (signal != 0) std::raise(signal);
 }
 
-void LateEnding::check() const {
-  if (noted != 0) throw Interrupted{};
+bool LateEnding::asked() noexcept { return noted != 0; }
+
+void LateEnding::check() {
+  if (asked()) throw Interrupted{};
 }
 
 bool hides_files(const std::filesystem::path& folder) noexcept {

@@ -34,8 +34,10 @@ class LateEnding {
   LateEnding(const LateEnding&) = delete;
   LateEnding& operator=(const LateEnding&) = delete;
 
-  /// Throws Interrupted once a signal was noted.
-  void check() const;
+  /// Whether a signal was noted while one of these lives.
+  static bool asked() noexcept;
+  /// Throws Interrupted if so.
+  static void check();
 
  private:
   std::array<struct sigaction, 3> before_{};

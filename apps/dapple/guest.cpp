@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdlib.h>
@@ -10,7 +11,6 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -29,6 +29,8 @@ constexpr FormatInfo kGuest{"parquet", "Parquet and Arrow's files, by pydapple",
                             ".parquet .feather .arrow"};
 /// How kScript ends: the last two after the system's number of the reason.
 constexpr int kNotInstalled = 3, kRefusedRead = 4, kRefusedWrite = 5;
+/// How often a signal is looked for while the child is silent.
+constexpr int kLookMilliseconds = 100;
 
 /// Says on standard output what was wrong. Modules are not looked for in the working folder. A
 /// signal lets it clean up.
@@ -82,24 +84,18 @@ std::string temporary_place() {
 
 std::string of_temporary() { return "; that is a temporary file in " + temporary_place(); }
 
-/// What a signal that ends this process ends and removes before. A handler knows nothing else.
-std::atomic<pid_t> child_at_work{0};
-std::array<std::string, 3> left_over;  // two files, and their folder
-
-extern "C" void remove_left_over(int signal) {
-  if (const pid_t child = child_at_work; child > 0) ::kill(child, SIGTERM);
-  for (const std::string& name : left_over) ::remove(name.c_str());
-  ::raise(signal);  // again, when it is handled no more
-}
-
-void remove_when_ended(const std::string& folder) {
-  left_over = {folder + "/in.dbdf", folder + "/out.dbdf", folder};
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
-    struct sigaction ours = {}, before;
-    if (::sigaction(signal, nullptr, &before) != 0 || before.sa_handler == SIG_IGN) continue;
-    ours.sa_handler = &remove_left_over;
-    ours.sa_flags = static_cast<int>(SA_RESETHAND);
-    ::sigaction(signal, &ours, nullptr);
+/// All that the child says. Ends it first when a signal asks this process to end.
+std::string read_all(int pipe, pid_t child) {
+  std::string said;
+  std::array<char, 4096> buffer{};
+  bool ended = false;
+  for (;;) {
+    if (!ended && LateEnding::asked()) ended = ::kill(child, SIGTERM) == 0;
+    pollfd wanted{pipe, POLLIN, 0};
+    if (::poll(&wanted, 1, kLookMilliseconds) <= 0) continue;  // a signal, or the time
+    const ssize_t n = ::read(pipe, buffer.data(), buffer.size());
+    if (n == 0 || (n < 0 && errno != EINTR)) return said;
+    if (n > 0) said.append(buffer.data(), static_cast<std::size_t>(n));
   }
 }
 
@@ -116,22 +112,16 @@ std::pair<std::string, int> run_convert(const std::string& in, const std::string
   pid_t child = 0;
   const int failed =
       ::posix_spawnp(&child, arguments[0], &actions, nullptr, arguments.data(), environ);
-  if (failed == 0) child_at_work = child;
   ::posix_spawn_file_actions_destroy(&actions);
   ::close(pipe[1]);
-  std::string said;
-  std::array<char, 4096> buffer{};
-  for (ssize_t n = 0; (n = ::read(pipe[0], buffer.data(), buffer.size())) != 0;) {
-    if (n > 0) said.append(buffer.data(), static_cast<std::size_t>(n));
-    if (n < 0 && errno != EINTR) break;
-  }
+  std::string said = failed == 0 ? read_all(pipe[0], child) : "";
   ::close(pipe[0]);
   int status = 0;
   if (failed != 0) return {"", kNotInstalled};
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
-  child_at_work = 0;
-  return {said, WIFEXITED(status) ? WEXITSTATUS(status) : -1};
+  LateEnding::check();
+  return {std::move(said), WIFEXITED(status) ? WEXITSTATUS(status) : -1};
 }
 
 /// `file` is the one that the user named.
@@ -191,8 +181,8 @@ std::string Guest::Folder::file(const char* name, const std::string& user_file) 
                               std::strerror(errno)),
                   {}, errno);
     }
+    ending.emplace();
     path = std::move(made);
-    remove_when_ended(path);
   }
   return path + "/" + name;
 }

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "destination.h"
+#include "ending.h"
 #include "input.h"
 
 namespace dapple::cli {
@@ -28,8 +29,7 @@ class Guest {
   Error named(const Error& error) const;
 
  private:
-  /// A temporary folder, once there is something to put there, which goes with it, or with the
-  /// process when a signal ends that.
+  /// A temporary folder, once there is something to put there, which goes with it.
   struct Folder {
     Folder() = default;
     ~Folder();
@@ -38,6 +38,7 @@ class Guest {
     /// `user_file` is the one that an error names.
     std::string file(const char* name, const std::string& user_file);
 
+    std::optional<LateEnding> ending{};  // while there is something to remove
     std::string path;
   };
 

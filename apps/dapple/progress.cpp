@@ -39,7 +39,7 @@ void Progress::may_leave(const std::filesystem::path& out) {
 }
 
 void Progress::update(std::uint64_t done, std::uint64_t total) {
-  if (ending_) ending_->check();
+  LateEnding::check();
   if (!enabled_ || total == 0) return;
   const std::lock_guard lock(mutex_);
   const auto now = Clock::now();

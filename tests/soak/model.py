@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Random operations on matrices and frames, one after the other, held against NumPy and pandas.
+"""Random operations on what files and folders hold, one after the other, held against NumPy and pandas.
 
     model.py SECONDS [SEED]
 
@@ -15,8 +15,12 @@ import tempfile
 import time
 import traceback
 
+import model_folders
 import model_frames
 import model_matrices
+
+KINDS = (model_matrices.Matrices, model_frames.Frames, model_folders.Datasets,
+         model_folders.FrameDatasets, model_folders.Collections)
 
 
 def play(kind, seed, folder):
@@ -37,7 +41,7 @@ def main():
     day = sys.argv[2] if len(sys.argv) > 2 else datetime.date.today().isoformat()
     end, games, steps = time.monotonic() + seconds, 0, 0
     while time.monotonic() < end:
-        kind = (model_matrices.Matrices, model_frames.Frames)[games % 2]
+        kind = KINDS[games % len(KINDS)]
         with tempfile.TemporaryDirectory() as folder:
             try:
                 steps += play(kind, f"{day} {games}", pathlib.Path(folder))
