@@ -33,6 +33,27 @@ std::string zstd(const std::string& text) {
   return out;
 }
 
+std::string gunzip(const std::string& packed, std::size_t size) {
+  z_stream stream{};
+  REQUIRE(inflateInit2(&stream, 15 + 16) == Z_OK);
+  std::string out(size + 1, '\0');
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(packed.data()));
+  stream.avail_in = static_cast<uInt>(packed.size());
+  stream.next_out = reinterpret_cast<Bytef*>(out.data());
+  stream.avail_out = static_cast<uInt>(out.size());
+  CHECK(inflate(&stream, Z_FINISH) == Z_STREAM_END);
+  CHECK(stream.avail_in == 0);
+  out.resize(out.size() - stream.avail_out);
+  inflateEnd(&stream);
+  return out;
+}
+
+std::string unzstd(const std::string& packed, std::size_t size) {
+  std::string out(size + 1, '\0');
+  out.resize(ZSTD_decompress(out.data(), out.size(), packed.data(), packed.size()));
+  return out;
+}
+
 std::vector<double> cells(const std::filesystem::path& path) {
   const Matrix m = Matrix::open(path);
   return m.read<double>({{0, m.rows()}, {0, m.cols()}});
@@ -105,6 +126,44 @@ TEST_CASE("compressed: what is cut off, damaged or followed by other bytes is co
   damaged[damaged.size() / 2] = static_cast<char>(damaged[damaged.size() / 2] ^ 0x55);
   write_text(dir / "damaged.csv.gz", damaged);
   CHECK(required_error(error_of([&] { open(dir / "damaged.csv.gz"); })).code() == Errc::corrupt);
+}
+
+TEST_CASE("compressed: what is written to .gz or .zst is what is written without") {
+  const TempDir dir;
+  write_text(dir / "in.csv", long_text());
+  const auto object = open(dir / "in.csv");
+  for (const std::string name : {"m.csv", "m.mtx", "m.npy", "m.btable"}) {
+    ConvertOptions how;
+    if (name == "m.btable") how.value_type = ValueType::f64;
+    convert(object, {}, dir / name, how);
+    const std::string plain = read_text(dir / name);
+    const auto packed = convert(object, {}, dir / (name + ".GZ"), how);
+    const std::string gz = read_text(dir / (name + ".GZ"));
+    CHECK(packed.bytes == gz.size());
+    CHECK(gz.size() < plain.size() / 2);
+    CHECK(gunzip(gz, plain.size()) == plain);
+    convert(object, {}, dir / (name + ".zst"), how);
+    CHECK(unzstd(read_text(dir / (name + ".zst")), plain.size()) == plain);
+  }
+  ConvertOptions how;
+  how.to = "npy";  // the ending tells of compression all the same
+  convert(object, {}, dir / "m.gz", how);
+  CHECK(cells(dir / "m.gz") == cells(dir / "m.npy"));
+}
+
+TEST_CASE("compressed: an output that is refused, or has no cells, is whole or not there") {
+  const TempDir dir;
+  write_text(dir / "in.csv", "1,2\n");
+  const auto object = open(dir / "in.csv");
+  CHECK(required_error(error_of([&] { convert(object, {}, dir / "m.idv.zst"); })).detail() ==
+        "idv is not written compressed as a whole; leave the .zst out");
+  ConvertOptions how;
+  how.to = "daphne";
+  CHECK(required_error(error_of([&] { convert(object, {}, dir / "m.gz", how); })).code() ==
+        Errc::invalid_argument);
+  convert(object, {.rows = Range{1, 1}}, dir / "none.csv.gz");
+  CHECK(gunzip(read_text(dir / "none.csv.gz"), 0).empty());
+  CHECK(dir.names() == std::vector<std::string>{"in.csv", "none.csv.gz"});
 }
 
 TEST_CASE("compressed: an index beside a compressed file would not help, and is refused") {

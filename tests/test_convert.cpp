@@ -276,9 +276,11 @@ TEST_CASE("convert: a target that cannot be says what could be") {
   CHECK(error.detail().find(".npy") != std::string::npos);
   CHECK(error.file().ends_with("out.xyz"));
 
-  // Nothing is compressed, so no name promises it.
-  CHECK(refusal([&] { convert(object, {}, folder / "out.csv.gz"); }).code() ==
-        Errc::invalid_argument);
+  // What is not compressed has no name that promises it.
+  error = refusal([&] { convert(object, {}, folder / "out.dbdf.gz"); });
+  CHECK(error.code() == Errc::invalid_argument);
+  CHECK(error.detail() ==
+        "dbdf is not written compressed as a whole; leave the .gz out, and pack its tiles");
 
   options.to = "parquet";
   error = refusal([&] { convert(object, {}, folder / "out.npy", options); });

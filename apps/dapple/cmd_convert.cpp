@@ -145,7 +145,8 @@ const Verb kConvertVerb = {
     "convert",
     "IN OUT",
     "from any readable format to any writable one",
-    "OUT appears whole or not at all.\n"
+    "OUT appears whole or not at all. It is compressed where the name of a file of csv, tsv, mtx,\n"
+    "npy, futhark or btable goes on with .gz or .zst.\n"
     "\n"
     "Files whose names end in .parquet, .feather or .arrow are read and written by pydapple and\n"
     "pyarrow, for their formats take more code than all of dapple, and who has such files has\n"
@@ -158,6 +159,7 @@ const Verb kConvertVerb = {
     "  dapple convert scan.npy scan.dbdf --attribute run=12 --attribute 'units=\"mm\"'\n"
     "  dapple convert wide.dbdf narrow.npy --column pH --value-type f32 --allow-loss\n"
     "  dapple convert counts.csv.gz small.dbdf\n"
+    "  dapple convert small.dbdf again.csv.gz\n"
     "  dapple convert people.csv people.dbdf --row-names name\n"
     "  dapple convert counts.mtx counts.dbdf --row-names-file genes.txt\n",
     run_convert};

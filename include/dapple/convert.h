@@ -33,7 +33,7 @@ struct FormatInfo {
 std::span<const FormatInfo> formats() noexcept;
 
 /// The format that `convert` writes: the one named `to` or, if that is empty, the first that has
-/// the extension of `out`. Throws invalid_argument, listing the choices.
+/// the extension of `out`, before .gz or .zst. Throws invalid_argument, listing the choices.
 const FormatInfo& format_to_write(const std::string& to, const std::filesystem::path& out);
 
 /// The part of an object to convert; by default everything.
@@ -67,11 +67,12 @@ struct ConvertOptions {
   TakeNote note{};
 };
 
-/// Publishes `part` of `in` as the file `out`, whole or not at all. In a dbdf file of some rows of
-/// a frame, dictionaries hold only words of these rows, but for ordered categories. Throws what
-/// reading throws; unsupported when the target cannot hold a label, type or value; io;
-/// invalid_argument when the options are wrong, when the destination exists, or when a CSV file
-/// would be next to a DAPHNE FILE.meta (`overwrite` replaces the one and removes the other).
+/// Publishes `part` of `in` as the file `out`, whole or not at all; compressed as a whole, if the
+/// format streams, where the name ends in .gz or .zst. In a dbdf file of some rows of a frame,
+/// dictionaries hold only words of these rows, but for ordered categories. Throws what reading
+/// throws; unsupported when the target cannot hold a label, type or value; io; invalid_argument
+/// when the options are wrong, when the destination exists, or when a CSV file would be next to a
+/// DAPHNE FILE.meta (`overwrite` replaces the one and removes the other).
 WriteSummary convert(const std::variant<Matrix, Frame>& in, const Selection& part,
                      const std::filesystem::path& out, const ConvertOptions& options = {});
 

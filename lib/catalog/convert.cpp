@@ -93,6 +93,33 @@ void publish_without_meta(OutputFile& file, const std::filesystem::path& out, bo
   file.publish(sync);
 }
 
+/// Throws invalid_argument for a name that promises what is not written.
+void require_compressible(const Format& format, const std::filesystem::path& out, Compression how) {
+  if (how == Compression::none || format.write != nullptr) return;
+  const std::string name(format.info.name);
+  throw Error(Errc::invalid_argument, out.string(), std::nullopt,
+              name + " is not written compressed as a whole; leave the " +
+                  out.extension().string() + " out" +
+                  (&format == &native_format() ? ", and pack its tiles" : ""));
+}
+
+/// Writes the whole file from front to back, and returns how many bytes it has.
+std::uint64_t write_to(OutputFile& file, Compression how, const Source& source,
+                       const Format& format, const ConvertOptions& options) {
+  if (how == Compression::none) {
+    BufferedSink sink([&](std::uint64_t offset, auto piece) { file.write_at(offset, piece); });
+    format.write(source, sink, options);
+    sink.flush();
+    return sink.size();
+  }
+  Compressor compressor(how, [&](auto compressed) { file.append(compressed); });
+  BufferedSink sink([&](std::uint64_t, auto piece) { compressor.put(piece); });
+  format.write(source, sink, options);
+  sink.flush();
+  compressor.finish();
+  return file.appended();
+}
+
 /// Runs `write`, and makes its unsupported errors name the file of the source.
 template <class Write>
 auto naming_source(const Source& source, const Write& write) {
@@ -112,6 +139,8 @@ WriteSummary convert(const std::variant<Matrix, Frame>& in, const Selection& par
                      const std::filesystem::path& out, const ConvertOptions& options) {
   check_format_options(options.format_options, true);
   const detail::Format& format = detail::format_to_write(options.to, out);
+  const detail::Compression how = detail::compression_of(out);
+  detail::require_compressible(format, out, how);
   const detail::Source source = detail::source_of(in, part, options, format);
   if (format.write_file != nullptr) {
     detail::require_covered(source, part, options);
@@ -121,16 +150,14 @@ WriteSummary convert(const std::variant<Matrix, Frame>& in, const Selection& par
   detail::OutputFile file(out, options.write.overwrite);
   if (options.write.sync) file.expect_sync();
   detail::require_covered(source, part, options);
-  detail::BufferedSink sink(
-      [&](std::uint64_t offset, auto piece) { file.write_at(offset, piece); });
-  detail::naming_source(source, [&] { format.write(source, sink, options); });
-  sink.flush();
+  const std::uint64_t bytes = detail::naming_source(
+      source, [&] { return detail::write_to(file, how, source, format, options); });
   if (format.reads_meta) {
     detail::publish_without_meta(file, out, options.write.sync);
   } else {
     file.publish(options.write.sync);
   }
-  return {{}, sink.size()};
+  return {{}, bytes};
 }
 
 void convert(const std::variant<Matrix, Frame>& in, const Selection& part,

@@ -153,6 +153,11 @@ std::string extension_of(const std::filesystem::path& path) {
   return lower(path.extension().string());
 }
 
+/// Of the content, where the file is compressed as a whole.
+std::string extension_within(const std::filesystem::path& path) {
+  return extension_of(compression_of(path) == Compression::none ? path : path.stem());
+}
+
 /// True when `word` is one of the blank-separated words of `list`.
 bool lists(std::string_view list, std::string_view word) {
   while (!list.empty()) {
@@ -250,11 +255,7 @@ std::span<const std::byte> head_of(const ByteSource& file) {
   std::span<const Format> among = kOwn;
   if (!dbdf::starts_like_dbdf(probe.head)) {
     probe.head = head_of(file);
-    const std::filesystem::path path(file.name());
-    probe.extension = extension_of(path);
-    if (probe.extension == ".gz" || probe.extension == ".zst") {
-      probe.extension = extension_of(path.stem());
-    }
+    probe.extension = extension_within(file.name());
     among = kTable;
   }
   const Format* best = nullptr;
@@ -302,6 +303,12 @@ const Format& format_named(std::string_view name) {
                   list_formats([](const FormatInfo&) { return true; }, &FormatInfo::name));
 }
 
+Compression compression_of(const std::filesystem::path& path) {
+  const std::string extension = extension_of(path);
+  if (extension == ".gz") return Compression::gzip;
+  return extension == ".zst" ? Compression::zstd : Compression::none;
+}
+
 const Format& format_to_write(const std::string& to, const std::filesystem::path& path) {
   if (!to.empty()) {
     const Format* const format = find_format(to);
@@ -310,7 +317,7 @@ const Format& format_to_write(const std::string& to, const std::filesystem::path
                                             "' cannot be written; the formats that can are " +
                                             list_formats(writes, &FormatInfo::name));
   }
-  const std::string extension = extension_of(path);
+  const std::string extension = extension_within(path);
   for (const Format& format : kTable) {
     if (format.info.writes && lists(format.info.extensions, extension)) return format;
   }

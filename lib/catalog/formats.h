@@ -12,6 +12,7 @@
 
 #include "dapple/convert.h"
 #include "dapple/open.h"
+#include "lib/codec/compress.h"
 #include "lib/compute/source.h"
 #include "lib/foreign/arrays/choice.h"
 #include "lib/foreign/text/import.h"
@@ -83,6 +84,9 @@ const Format& native_format() noexcept;
 const Format* find_format(std::string_view name);
 /// The same. Throws invalid_argument, listing the names.
 const Format& format_named(std::string_view name);
+
+/// How the ending of a name, .gz or .zst, says that a file is compressed as a whole.
+Compression compression_of(const std::filesystem::path& path);
 
 /// As the public function.
 const Format& format_to_write(const std::string& to, const std::filesystem::path& path);

@@ -29,6 +29,8 @@ def test_tables_become_what_their_names_say(tmp_path):
     text = (tmp_path / "t.csv").read_bytes()
     assert text.splitlines() == [b"a,b", b"1,x", b"2,", b"3,z"]
     assert gzip.decompress((tmp_path / "t.csv.gz").read_bytes()) == text
+    dp.write(tmp_path / "t.csv.zst", TABLE)
+    assert dp.open(tmp_path / "t.csv.zst")["a"].tolist() == TABLE["a"]
     assert dp.open(tmp_path / "t.csv.gz")["a"].tolist() == TABLE["a"]
     assert np.load(tmp_path / "t.npy")["a"].tolist() == TABLE["a"]
 
@@ -57,7 +59,7 @@ def test_matrices_become_what_their_names_say(tmp_path):
         "x.tar.gz",
         "x.xlsx",
         "x.pkl",
-        "x.csv.zst",
+        "x.dbdf.gz",
         "x.gz",
         "x.ZIP",
     ],

@@ -97,7 +97,7 @@ def test_absent_cells_become_what_is_asked_for(there, tmp_path):
         dp.convert(tmp_path / "d", path, absent="none", overwrite=True)
 
 
-@pytest.mark.parametrize("name", ["t.parquet", "t.feather", "t.csv.gz", "m.npz"])
+@pytest.mark.parametrize("name", ["t.parquet", "t.feather", "m.npz"])
 def test_what_others_write_is_on_storage_unless_nobody_waits(there, tmp_path, monkeypatch, name):
     synced = []
     monkeypatch.setattr("os.fsync", lambda number: synced.append(number))

@@ -50,8 +50,9 @@ def convert(
 
     Memory is bounded, whatever the size; the file appears when it is whole. Parquet and Arrow's own
     files (``.parquet .feather .arrow``) are read and written with pyarrow, ``.npz`` is written with
-    NumPy and SciPy; what these libraries read and write has to fit in memory. A name such as
-    ``.csv.gz`` compresses what is written.
+    NumPy and SciPy; what these libraries read and write has to fit in memory. Where the name of a
+    CSV, Matrix Market, .npy, Futhark or BTable file goes on with ``.gz`` or ``.zst``, it is
+    compressed.
 
     Args:
         src: a path, or an open matrix or frame.
@@ -92,7 +93,7 @@ def convert(
     if columns is not None and reads and not (open_with or {}).get("format"):
         columns = guests.labelled(file_name(src), reads, each_label(columns))
     guest = guests.of_name(dst, writing=True) if to is None else None
-    if guest is not None and guest != "gzip":
+    if guest is not None:
         taken = {"dtype": dtype, "allow_loss": allow_loss, "transpose": transpose}
         taken |= {"short_floats": short_floats, **write}
         finish = ("overwrite", "sync", "attrs", "row_names", "col_names")
@@ -107,25 +108,15 @@ def convert(
                 **{name: write[name] for name in finish if name in write},
             )  # fmt: skip
 
-    def written_as(path: Path, **finish: Any) -> WriteSummary:
-        beside = os.path.dirname(file_name(path)) or "." if _is_own(file_name(path), to) else None
-        with opened_as(src, open_with, columns, beside) as opened:
-            return rewrite(
-                opened, path, to=to, rows=rows, cols=cols, columns=columns, dtype=dtype,
-                allow_loss=allow_loss, absent=absent, drop_labels=drop_labels,
-                stored_numbers=stored_numbers, short_floats=short_floats, deflate=deflate,
-                transpose=transpose, threads=0 if threads is None else threads, progress=progress,
-                **{**write, **finish},
-            )  # fmt: skip
-
-    if guest is None:
-        return written_as(dst)
-    name = file_name(dst)
-    guests.require_new(name, bool(write.get("overwrite")))
-    with temporary.folder() as folder:
-        plain = os.path.join(folder, os.path.basename(name)[: -len(".gz")])
-        written_as(plain, sync=False)
-        return guests.compress(plain, name, write.get("sync", True))
+    beside = os.path.dirname(file_name(dst)) or "." if _is_own(file_name(dst), to) else None
+    with opened_as(src, open_with, columns, beside) as opened:
+        return rewrite(
+            opened, dst, to=to, rows=rows, cols=cols, columns=columns, dtype=dtype,
+            allow_loss=allow_loss, absent=absent, drop_labels=drop_labels,
+            stored_numbers=stored_numbers, short_floats=short_floats, deflate=deflate,
+            transpose=transpose, threads=0 if threads is None else threads, progress=progress,
+            **write,
+        )  # fmt: skip
 
 
 def _is_own(name: str, to: str | None) -> bool:

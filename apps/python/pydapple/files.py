@@ -332,12 +332,13 @@ def is_own_name(path: Path) -> bool:
     """
     name = file_name(path)
     remote.require_local(name)
-    ending = os.path.splitext(name)[1].lower()
+    stem, ending = os.path.splitext(name.lower())
     if guests.of_name(path, writing=True):
         return False
+    packed = ending in (".gz", ".zst")
     for one in formats():
-        if ending in one.extensions and one.writes:
-            return one.name == "dbdf"
+        if (os.path.splitext(stem)[1] if packed else ending) in one.extensions and one.writes:
+            return one.name == "dbdf" and not packed
     if ending in _OF_OTHERS or any(ending in one.extensions for one in formats()):
         raise InvalidArgumentError(
             f"{name} is the name of a file of another format, which is not written here; what is: "

@@ -31,20 +31,10 @@ from .reports import WriteSummary
 _GUESTS = {".parquet": "parquet", ".feather": "arrow", ".arrow": "arrow", ".npz": "npz"}
 
 
-def _own_endings() -> list[str]:
-    """The endings of files that dapple itself writes."""
-    return [one for _, _, all, _, writes, _ in _core.formats() if writes for one in all.split()]
-
-
 def endings_written() -> list[str]:
     """The endings of all files that are written here, by dapple itself or for it."""
-    return [*_own_endings(), *_GUESTS, ".csv.gz"]
-
-
-def is_compressed(path: Any) -> bool:
-    """Whether a name is of a file that dapple writes and gzip compresses."""
-    stem, ending = os.path.splitext(file_name(path))
-    return ending == ".gz" and os.path.splitext(stem)[1] in _own_endings()
+    own = [one for _, _, all, _, writes, _ in _core.formats() if writes for one in all.split()]
+    return [*own, *_GUESTS, ".csv.gz"]
 
 
 @contextmanager
@@ -67,8 +57,6 @@ def of_name(path: Any, *, writing: bool) -> str | None:
     """Which of these files a name is of; None where dapple itself reads, or writes, such files."""
     if isinstance(path, (Matrix, Frame)):
         return None
-    if writing and is_compressed(path):
-        return "gzip"
     ending = os.path.splitext(file_name(path))[1].lower()
     for _, _, extensions, reads, writes, _ in _core.formats():
         if (writes if writing else reads) and ending in extensions.split():
@@ -198,23 +186,6 @@ def require_new(path: str, overwrite: bool) -> None:
         error.detail = "the file exists already; overwrite=True replaces it"
         error.file = error.filename = path
         raise error
-
-
-def compress(source: str, path: str, sync: bool) -> WriteSummary:
-    """Write a file as one that gzip compressed."""
-
-    import gzip
-    import shutil
-
-    def write(to: str) -> None:
-        with (
-            open(source, "rb") as plain,
-            open(to, "wb") as out,
-            gzip.GzipFile("", "wb", 6, out, 0) as packed,  # no name and no time inside
-        ):
-            shutil.copyfileobj(plain, packed, 1 << 20)
-
-    return publish(path, write, sync)
 
 
 def publish(path: str, write: Callable[[str], None], sync: bool) -> WriteSummary:
