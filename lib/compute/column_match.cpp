@@ -139,8 +139,10 @@ Condition ColumnMatch::members() {
     if (values.empty()) return no_value();
     const auto [low, high] = std::minmax_element(values.begin(), values.end());
     const Condition all = Condition::between(*low, *high);
-    for (const T value : values) members_.push_back(member(std::bit_cast<BitsOf<T>>(value)));
-    std::sort(members_.begin(), members_.end());
+    std::vector<std::uint64_t> bits(values.size());
+    std::transform(values.begin(), values.end(), bits.begin(),
+                   [&](T value) { return member(std::bit_cast<BitsOf<T>>(value)); });
+    members_ = ValueSet(bits);
     return all;
   });
 }

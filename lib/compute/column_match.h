@@ -1,7 +1,6 @@
 // A condition on a column as what it asks of the stored values.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -11,6 +10,7 @@
 
 #include "dapple/where_rows.h"
 #include "lib/compute/interval.h"
+#include "lib/compute/value_set.h"
 
 namespace dapple::detail {
 
@@ -35,9 +35,7 @@ class ColumnMatch {
   bool confirms(std::uint64_t bits) const noexcept {
     if (wanted_) return bits == *wanted_;
     if (excluded_ && bits == *excluded_) return false;
-    if (!members_.empty()) {
-      return std::binary_search(members_.begin(), members_.end(), member(bits));
-    }
+    if (!members_.empty()) return members_.contains(member(bits));
     return codes_.empty() || (bits < codes_.size() && codes_[bits]);
   }
 
@@ -63,7 +61,7 @@ class ColumnMatch {
   const std::string& file_;
   std::optional<std::uint64_t> wanted_, excluded_;  // bits of a missing cell
   std::vector<bool> codes_;                         // that match, unless the interval tells
-  std::vector<std::uint64_t> members_;              // bits that match, in order, of a list
+  ValueSet members_;                                // bits that match, of a list
   std::optional<Condition> candidates_;
   std::optional<Interval> interval_;  // of `candidates_`
 };
