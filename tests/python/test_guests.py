@@ -5,8 +5,9 @@ import pytest
 from conftest import people
 
 import pydapple as dp
+from pydapple import guests
 
-pytest.importorskip("pandas")
+pd = pytest.importorskip("pandas")
 pa = pytest.importorskip("pyarrow")
 pytest.importorskip("pyarrow.parquet")
 pytest.importorskip("pyarrow.feather")
@@ -95,6 +96,46 @@ def test_absent_cells_become_what_is_asked_for(there, tmp_path):
         pd.testing.assert_frame_equal(got.to_pandas(), wanted.iloc[[3, 0]].reset_index(drop=True))
     with pytest.raises(ValueError, match="absent is 'error', 'zero' or 'nan', not 'none'"):
         dp.convert(tmp_path / "d", path, absent="none", overwrite=True)
+
+
+@pytest.mark.parametrize("name", ["t.parquet", "t.feather"])
+@pytest.mark.parametrize("ordered", [False, True])
+def test_files_larger_than_memory_are_read_in_pieces(tmp_path, monkeypatch, name, ordered):
+    n, rng, path = 3000, np.random.default_rng(5), tmp_path / name
+    t = pd.DataFrame({
+        "i": rng.integers(-100, 100, n), "f": rng.random(n).astype("f4"), "text": [f"w{k % 700}" for k in range(n)],
+        "word": pd.Categorical(rng.choice(["x", "y", "z"], n)), "ok": rng.random(n) > 0.5,
+        "time": pd.date_range("2020", periods=n, freq="min"), "zone": pd.date_range("2020", periods=n, tz="Asia/Tokyo"),
+        "took": pd.to_timedelta(rng.integers(0, 10**9, n), unit="us"), "late": pd.array([None] * 2900 + [7] * 100, "Int8"),
+        "gone": pd.array(rng.integers(0, 9, n), "Int64"), "maybe": pd.array(rng.random(n) > 0.5, "boolean"),
+        "none": [None] * n,
+    }, index=pd.Index(np.arange(n) * 3, name="k"))  # fmt: skip
+    for column in ("text", "time", "gone", "maybe"):
+        t.loc[t.index[2500:2600], column] = None
+    if ordered:  # of which the first pieces do not tell
+        t["word"] = pd.Categorical(np.where(np.arange(n) < 1500, "low", "high"), ["low", "mid", "high"], ordered=True)
+    t.attrs["who"] = "me"
+    if name == "t.parquet":
+        t.to_parquet(path, row_group_size=500)
+    else:
+        pa.feather.write_feather(pa.Table.from_pandas(t), path, chunksize=500)
+    made = []
+    for piece in (1 << 30, 20_000):
+        monkeypatch.setattr(guests, "_PIECE", piece)
+        dp.convert(path, tmp_path / "t.dbdf", overwrite=True, sync=False)
+        made.append(dp.open(tmp_path / "t.dbdf"))
+    whole, pieces = (f.to_pandas() for f in made)
+    pd.testing.assert_frame_equal(pieces, whole, check_categorical=ordered)
+    assert made[0].attrs == made[1].attrs
+    assert len(list(guests.load(str(path), name.removeprefix("t.").replace("feather", "arrow")))) \
+        == (1 if ordered else 6)
+    dp.convert(path, tmp_path / "t.dbdf", columns=["f", 0], overwrite=True, sync=False)
+    assert dp.open(tmp_path / "t.dbdf").columns == ("f", "i")
+    if name == "t.parquet":
+        path.write_bytes(path.read_bytes()[:60_000] + bytes(2000) + path.read_bytes()[62_000:])
+        with pytest.raises(dp.Error, match=r"t\.parquet"):
+            dp.convert(path, tmp_path / "u.dbdf")
+        assert not (tmp_path / "u.dbdf").exists()
 
 
 @pytest.mark.parametrize("name", ["t.parquet", "t.feather", "m.npz"])

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from numpy.typing import DTypeLike
 
-from . import guests, remote, temporary, ten_x
+from . import _core, guests, remote, temporary, ten_x
 from .absent import Absent
 from .arguments import told
 from .errors import Error, InvalidArgumentError, TypeMismatchError, UnsupportedError
@@ -49,8 +49,9 @@ def convert(
     """Write a file, or a part of it, in another format or with another tiling.
 
     Memory is bounded, whatever the size; the file appears when it is whole. Parquet and Arrow's own
-    files (``.parquet .feather .arrow``) are read and written with pyarrow, ``.npz`` is written with
-    NumPy and SciPy; what these libraries read and write has to fit in memory. Where the name of a
+    files (``.parquet .feather .arrow``) are read and written with pyarrow, some rows at a time, but
+    all where a category has an order. ``.npz`` is written with NumPy and SciPy, and has to fit in
+    memory. Where the name of a
     CSV, Matrix Market, .npy, Futhark or BTable file goes on with ``.gz`` or ``.zst``, it is
     compressed.
 
@@ -119,6 +120,12 @@ def convert(
         )  # fmt: skip
 
 
+def joined(parts: Sequence[Matrix | Frame], axis: int, allow_loss: bool = False) -> Matrix | Frame:
+    """Several as one, of which nothing is read before it is asked for."""
+    whole = _core.concat(list(parts), axis, allow_loss)
+    return Matrix(whole) if isinstance(whole, _core.Matrix) else Frame(whole)
+
+
 def _is_own(name: str, to: str | None) -> bool:
     return name.endswith(".dbdf") if to is None else to == "dbdf"
 
@@ -160,14 +167,19 @@ def opened_as(
             f"{remote.shown(file_name(src))}: files of Parquet and Arrow far away are not read "
             "here: download it first, or write what pandas, polars or pyarrow read of it"
         )
-    with temporary.folder() as folder:
-        path = os.path.join(folder, "guest.dbdf")
+    with temporary.folder() as folder, ExitStack() as files:
         labels = None if columns is None else each_label(columns)
         try:
-            write_table(path, guests.load(file_name(src), guest, labels), sync=False, threads=0)
-            with open(path) as opened:
-                yield opened
+            parts: list[Matrix | Frame] = []
+            for k, table in enumerate(guests.load(file_name(src), guest, labels)):
+                path = os.path.join(folder, f"{k}.dbdf")
+                write_table(path, table, sync=False, threads=0)
+                parts.append(open(path))
+                files.enter_context(parts[-1])
+            whole = parts[0] if len(parts) == 1 else joined(parts, 0)
+            with whole:
+                yield whole
         except Error as error:
-            if error.file == path:  # which nobody has ever seen
+            if os.path.dirname(error.file) == folder:  # which nobody has ever seen
                 error.file, error.offset = file_name(src), None
             raise

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -28,6 +29,7 @@ from .matrix import Matrix
 from .names import Names, to_core
 from .reports import WriteSummary
 
+_PIECE = 256 << 20  # bytes of a table that are in memory at once
 _GUESTS = {".parquet": "parquet", ".feather": "arrow", ".arrow": "arrow", ".npz": "npz"}
 
 
@@ -64,22 +66,56 @@ def of_name(path: Any, *, writing: bool) -> str | None:
     return _GUESTS.get(ending)
 
 
-def load(path: str, guest: str, labels: Sequence[str | int] | None = None) -> Any:
-    """A file as what `pydapple.write` takes; only these columns, if all are given by label."""
-    return _reading(path, lambda: _table(path, guest, labels))
+def load(path: str, guest: str, labels: Sequence[str | int] | None = None) -> Iterator[Any]:
+    """A file as tables that `pydapple.write` takes, some rows in each, or all where they are few.
+
+    Only these columns, if all are given by label.
+    """
+    pieces = _reading(path, lambda: _pieces(path, guest, labels))
+    while (piece := _reading(path, lambda: next(pieces, None))) is not None:
+        yield piece
 
 
-def _table(path: str, guest: str, labels: Sequence[str | int] | None) -> Any:
+def _pieces(path: str, guest: str, labels: Sequence[str | int] | None) -> Iterator[Any]:
     if guest == "parquet":
         import pyarrow.parquet
 
         with pyarrow.parquet.ParquetFile(path) as file:  # read_table knows columns by name only
-            return file.read(columns=_among(_names(path, guest), labels))
-    import pyarrow.feather
+            wanted = _among(file.schema_arrow.names, labels)
+            empty = file.schema_arrow.empty_table()
+            yield from _tables(empty, wanted, file.iter_batches(columns=wanted))
+        return
+    with _arrow_file(path) as file:
+        empty = file.schema.empty_table()
+        wanted = _among(empty.column_names, labels)
+        batches = (file.get_batch(k) for k in range(file.num_record_batches))
+        few = batches if wanted is None else (batch.select(wanted) for batch in batches)
+        yield from _tables(empty, wanted, few)
 
-    table = pyarrow.feather.read_table(path)
-    picked = _among(table.column_names, labels)
-    return table if picked is None else table.select(picked)
+
+def _tables(empty: Any, wanted: list[str] | None, batches: Iterator[Any]) -> Iterator[Any]:
+    """Batches as tables of what is in memory at once; without rows, one that is empty.
+
+    All are one table where only all words of a category together tell their order.
+    """
+    import pyarrow as pa
+
+    empty = empty if wanted is None else empty.select(wanted)
+    whole = any(getattr(field.type, "ordered", False) for field in empty.schema)
+    made = False
+    for group in _groups(batches, *((math.inf, math.inf) if whole else (1 << 22, _PIECE))):
+        yield pa.Table.from_batches(group)
+        made = True
+    if not made:
+        yield empty
+
+
+@contextmanager
+def _arrow_file(path: str) -> Iterator[Any]:
+    import pyarrow as pa
+
+    with pa.memory_map(path) as source, pa.ipc.open_file(source) as file:
+        yield file
 
 
 def _names(path: str, guest: str) -> list[str]:
@@ -89,9 +125,8 @@ def _names(path: str, guest: str) -> list[str]:
 
         names = pyarrow.parquet.read_schema(path).names
     else:
-        import pyarrow.feather
-
-        names = pyarrow.feather.read_table(path).column_names
+        with _arrow_file(path) as file:
+            names = file.schema.names
     return names
 
 
@@ -222,15 +257,16 @@ def _telling() -> Iterator[None]:
         raise TypeMismatchError(f"pyarrow cannot write this frame: {error}") from error
 
 
-def _row_groups(batches: Iterable[Any]) -> Iterator[list[Any]]:
-    """Batches of about a million rows, as pyarrow makes row groups, but of little memory."""
+def _groups(batches: Iterable[Any], most_rows: float, most_bytes: float) -> Iterator[list[Any]]:
+    """Batches that follow each other, about so many rows or bytes together."""
     group: list[Any] = []
+    rows = size = 0
     for batch in batches:
         group.append(batch)
-        rows, size = sum(one.num_rows for one in group), sum(one.nbytes for one in group)
-        if rows >= 1 << 20 or size >= 128 << 20:
+        rows, size = rows + batch.num_rows, size + batch.nbytes
+        if rows >= most_rows or size >= most_bytes:
             yield group
-            group = []
+            group, rows, size = [], 0, 0
     if group:
         yield group
 
@@ -275,7 +311,8 @@ def _arrow_writer(
             import pyarrow.parquet as pq
 
             with _telling(), stream.raising(), pq.ParquetWriter(path, schema) as writer:
-                for group in _row_groups(named()):
+                # As pyarrow makes row groups, but of little memory.
+                for group in _groups(named(), 1 << 20, 128 << 20):
                     writer.write_table(pa.Table.from_batches(group))
         else:
             with _telling(), stream.raising(), pa.ipc.new_file(path, schema) as writer:

@@ -10,7 +10,7 @@ from typing import Any
 from . import _core, temporary
 from .absent import Absent, absent_code
 from .arguments import told
-from .conversion import convert, opened_as
+from .conversion import convert, joined, opened_as
 from .errors import Error, InvalidArgumentError, TypeMismatchError, UnsupportedError, shown
 from .files import holds_states
 from .frame import Frame
@@ -55,9 +55,7 @@ def concat(
         raise TypeMismatchError(f"sources is a list of what is put together, not {shown(sources)}")
     with ExitStack() as files:
         parts = [files.enter_context(opened_as(one, open_with)) for one in sources]
-        handle = _core.concat(parts, axis, allow_loss)
-        whole = Matrix(handle) if isinstance(handle, _core.Matrix) else Frame(handle)
-        with whole:
+        with joined(parts, axis, allow_loss) as whole:
             whole._given_names = _joined_names(parts, axis)
             return convert(whole, dst, allow_loss=allow_loss and "dtype" in options, **options)
 
