@@ -66,10 +66,31 @@ TileShape tile_of(const BlockedObject& object) {
   return grid ? grid->tile : TileShape{256, 256};
 }
 
-/// What a column means beyond what its cells tell, as the CF conventions say it.
-Json described(const Column& column, const std::string& name) {
+/// Rows of a chunk of a frame's columns: a quarter of a mebibyte of numbers, in whole tiles.
+std::uint64_t rows_of_chunk(const Frame& frame) {
+  constexpr std::uint64_t kWanted = kSmall / 8;
+  const auto grid = frame.grid();
+  const std::uint64_t tile = grid ? std::clamp<std::uint64_t>(grid->tile.rows, 1, kWanted) : 1;
+  return std::min(at_least_one(frame.rows()), kWanted / tile * tile);
+}
+
+/// Takes a member out of the user's attributes; null where there is none.
+Json taken(Json& attributes, const char* member) {
+  const Json found = attributes.value(member, Json());
+  attributes.erase(member);
+  return found;
+}
+
+/// What rows and columns are called, where that is a pair of names.
+Json dimensions_of(const Json& given) {
+  const bool pair = given.is_array() && given.size() == 2 && given[0].is_string() &&
+                    given[1].is_string() && given[0] != given[1];
+  return pair ? given : Json::array({"row", "col"});
+}
+
+/// `known`, and what a column means beyond what its cells tell, as the CF conventions say it.
+Json described(const Column& column, const std::string& name, Json known) {
   constexpr std::array kUnits = {"days", "seconds", "milliseconds", "microseconds", "nanoseconds"};
-  Json known = Json::object();
   const Meaning& meaning = column.meaning;
   if (name != column.label) known["label"] = column.label;
   const char* const unit = kUnits[static_cast<std::size_t>(meaning.unit)];
@@ -77,8 +98,15 @@ Json described(const Column& column, const std::string& name) {
     known["units"] = std::string(unit) + " since 1970-01-01";
     known["calendar"] = "proleptic_gregorian";
   }
-  if (meaning.kind == MeaningKind::duration) known["units"] = unit;
+  if (meaning.kind == MeaningKind::duration) {
+    known["units"] = unit;  // by the other xarray knows a duration
+    known["dtype"] = "timedelta64[" + std::string(dapple::name(meaning.unit)) + "]";
+  }
   if (!meaning.zone.empty()) known["time_zone"] = meaning.zone;
+  if (meaning.ordered && meaning.words != nullptr) {
+    Json& words = known["ordered_categories"] = Json::array();
+    for (std::uint64_t i = 0; i < meaning.words->size(); ++i) words.push_back((*meaning.words)[i]);
+  }
   if (!meaning.missing || meaning.has_words() || is_float(column.value_type)) return known;
   const unsigned unused = 64 - 8 * static_cast<unsigned>(size_of(column.value_type));
   if (is_signed(column.value_type)) {
@@ -228,18 +256,15 @@ void ZarrTree::add_matrix(const std::string& path, const Matrix& matrix) {
   array.cols = matrix.cols();
   choose_chunks(array, tile_of(matrix));
   Json attributes = Json::parse(matrix.attributes());
-  Json dimensions = Json::array({"row", "col"});
-  if (attributes.contains("dimension_names")) {
-    dimensions = std::move(attributes["dimension_names"]);
-    attributes.erase("dimension_names");
-  }
+  Json dimensions = dimensions_of(taken(attributes, "dimension_names"));
   std::string json = dump(array_json(array, std::move(attributes), std::move(dimensions)));
   put(path, std::move(array), std::move(json));
 }
 
 void ZarrTree::add_frame(const std::string& path, const Frame& frame) {
   const auto shared = std::make_shared<const Frame>(frame);
-  Json order = Json::array();
+  Json attributes = Json::parse(shared->attributes()), order = Json::array();
+  const Json noted = taken(attributes, "column_attributes");
   for (std::uint64_t k = 0; k < shared->cols(); ++k) {
     const Column& column = shared->column_info(k);
     std::string name = node_name(column.label);
@@ -253,12 +278,14 @@ void ZarrTree::add_frame(const std::string& path, const Frame& frame) {
     array.meaning = &column;
     array.type = column.value_type;
     array.rows = shared->rows();
-    array.chunk_rows = std::min(at_least_one(array.rows), kSmall / 8);
-    std::string json = dump(array_json(array, described(column, name), Json::array({"row"})));
+    array.chunk_rows = rows_of_chunk(*shared);
+    Json known = noted.is_object() ? noted.value(column.label, Json::object()) : Json::object();
+    if (!known.is_object()) known = Json::object();
+    known = described(column, name, std::move(known));
+    std::string json = dump(array_json(array, std::move(known), Json::array({"row"})));
     put(prefix + name, std::move(array), std::move(json));
     order.push_back(name);
   }
-  Json attributes = Json::parse(shared->attributes());
   attributes["column-order"] = std::move(order);
   metadata_[path] = dump(group_json(std::move(attributes)));
 }

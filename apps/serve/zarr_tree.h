@@ -1,5 +1,6 @@
 // Matrices and frames as a Zarr v3 hierarchy: metadata that is made up, and chunks that are decoded
-// when they are asked for. pydapple's zarr_store gives the same keys the same values.
+// when they are asked for. pydapple's zarr_store gives the same keys the same values, and has text
+// columns of other formats, too.
 #pragma once
 
 #include <cstdint>

@@ -68,6 +68,30 @@ def check_serve_collection(dapple):
         assert ask(address + "/data/zarr.json")[0] == 200
 
 
+def check_serve_attributes(dapple):
+    """Dimensions are called what two names say, and what is noted of a column is its array's."""
+    def attributes_of(key, source, *noted):
+        flags = [flag for one in noted for flag in ("--attribute", one)]
+        if source == "noted.csv":
+            flags += ["--type", "took=duration"]
+        assert dapple.run("convert", source, "noted.dbdf", "--force", *flags).returncode == 0
+        with serving(dapple, "noted.dbdf") as address:
+            return json.loads(ask(f"{address}/{key}")[2])
+
+    for names, wanted in (('["y","x"]', ["y", "x"]), ('["y"]', ["row", "col"]), ('["y","y"]', ["row", "col"]),
+                          ("5", ["row", "col"])):
+        array = attributes_of("data/zarr.json", "plain.csv", f"dimension_names={names}", "run=1")
+        assert array["dimension_names"] == wanted and array["attributes"] == {"run": 1}, (names, array)
+    (dapple.folder / "noted.csv").write_text("took,n\n36:00:00,1\n00:00:05,2\n")
+    columns = 'column_attributes={"n":{"unit":"mm"}}'
+    root = attributes_of("zarr.json", "noted.csv", columns, "run=1")
+    assert root["attributes"] == {"run": 1, "column-order": ["took", "n"]}
+    nodes = root["consolidated_metadata"]["metadata"]
+    assert nodes["n"]["attributes"] == {"unit": "mm"}
+    assert nodes["took"]["attributes"] == {"units": "seconds", "dtype": "timedelta64[s]"}
+    assert attributes_of("n/zarr.json", "noted.csv", "column_attributes=5")["attributes"] == {}
+
+
 def check_serve_ranges(dapple):
     with serving(dapple, "plain.csv") as address:
         key = address + "/data/c/0/0"
