@@ -12,6 +12,7 @@ import pytest
 import xarray as xr
 
 import pydapple as dp
+from pydapple import attributes, xarray_backend, zarr_nodes
 
 NOTED = {
     "units": "mm",
@@ -23,6 +24,27 @@ NOTED = {
     "list": [1, "zwei", [3.5, {}]],
     "dict": {"a": {"b": [None]}, "": "ü 水"},
 }
+
+
+def test_attributes_are_read_once(make, tmp_path, monkeypatch):
+    reads, read = [], dp.Matrix._attributes
+    monkeypatch.setattr(dp.Matrix, "_attributes", lambda m: reads.append(m) or read(m))
+    m = make(np.eye(3), attrs=NOTED)
+    assert all(m.attrs[key] == value for key, value in NOTED.items()) and len(reads) == 1
+    m.attrs["list"].append(1)
+    m.attrs["list"][2][1]["x"] = 1
+    m.attrs["dict"]["a"]["b"].clear()
+    assert m.attrs == NOTED  # what a user does with a list is not what the file has
+    looks, columns_in = [], attributes.columns_in
+    for user in (xarray_backend, zarr_nodes):
+        monkeypatch.setattr(user, "columns_in", lambda noted: looks.append(1) or columns_in(noted))
+    labels = [f"c{k}" for k in range(50)]
+    noted = {"column_attributes": {label: {"label": label} for label in labels}}
+    f = make(pd.DataFrame({label: [1.0] for label in labels}), attrs=noted)
+    with xr.open_dataset(f.path, engine="pydapple") as opened:
+        assert all(opened[label].attrs == {"label": label} for label in labels)
+    dp.zarr_store(f)
+    assert len(looks) == 2
 
 
 def test_attributes_come_back_as_they_were(make):

@@ -8,7 +8,7 @@ import os
 import struct
 import sys
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -105,6 +105,23 @@ class _Kept(dict[str, Any]):
 def of_json(text: str) -> Attributes:
     """JSON text as a mapping that cannot be changed."""
     return _Kept(json.loads(text))
+
+
+def read_once(text: str) -> Callable[[], Attributes]:
+    """JSON text as a mapping whose lists and mappings are the caller's own, who may change them."""
+    known = of_json(text)
+    inner = [key for key, one in known.items() if isinstance(one, (list, dict))]
+    if not inner:
+        return lambda: known
+    return lambda: _Kept({**known, **{key: _copied(known[key]) for key in inner}})
+
+
+def _copied(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_copied(one) for one in value]
+    if isinstance(value, dict):
+        return {key: _copied(one) for key, one in value.items()}
+    return value
 
 
 def storable(attrs: Mapping[Any, Any], whose: str) -> dict[str, Any]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Callable
 from typing import Any
 
 from . import _core, remote
 from .advice import require_options
 from .arguments import told
-from .attributes import Attributes, of_json
+from .attributes import Attributes, read_once
 from .errors import InvalidArgumentError, StaleError, TypeMismatchError, from_code
 
 Stamp = tuple[int, int, int] | remote.Version
@@ -100,6 +101,7 @@ class Opened:
     _options: dict[str, Any]
     _stamp: Stamp | None  # None: of a web address, asked for when it is needed
     _through: dict[str, Any] | None  # of an object far away: `fs` or `store`, if it has one
+    _noted: Callable[[], Attributes] | None = None  # read once, not for each key
 
     def _remember(
         self,
@@ -119,7 +121,9 @@ class Opened:
         ``attrs=``. Under ``"column_attributes"`` are those of a frame's columns, by label; under
         ``"dimension_names"`` is what rows and columns are called together.
         """
-        return of_json(self._attributes())  # type: ignore[attr-defined]
+        if self._noted is None:
+            self._noted = read_once(self._attributes())  # type: ignore[attr-defined]
+        return self._noted()
 
     def close(self) -> None:
         """Close the file. Arrays and views that were made of it stay valid."""

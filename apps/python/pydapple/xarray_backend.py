@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from xarray.backends import BackendArray, BackendEntrypoint
 from xarray.core import indexing
 
 from . import dask_arrays, dask_frames
-from .attributes import COLUMNS, DIMENSIONS, columns_in, dimensions_in
+from .attributes import COLUMNS, DIMENSIONS, Attributes, columns_in, dimensions_in
 from .errors import TypeMismatchError
 from .files import formats, open
 from .frame import Frame
@@ -104,10 +104,10 @@ class ColumnArray(BackendArray):  # type: ignore[misc]
             )
 
 
-def _attributes(frame: Frame, where: int) -> dict[str, Any]:
-    """What a column means beyond what its cells tell."""
+def _attributes(frame: Frame, where: int, noted: Mapping[str, Attributes]) -> dict[str, Any]:
+    """What a column means beyond what its cells tell; `noted` is of all columns."""
     meaning = frame._meanings[where] if where >= 0 else Meaning()
-    known = dict(columns_in(frame.attrs).get(frame._label(where)) or {})
+    known = dict(noted.get(frame._label(where)) or {})
     if meaning.zone:
         known["time_zone"] = meaning.zone
     if meaning.ordered and meaning.words is not None:
@@ -155,11 +155,12 @@ class DappleBackend(BackendEntrypoint):  # type: ignore[misc]
                     variables[dim] = xr.Variable(dim, np.asarray(names))
         else:
             chunks = {"row": dask_frames.rows_of_partition(opened)}
+            of_columns = columns_in(opened.attrs)
             variables = {
                 name: xr.Variable(
                     "row",
                     indexing.LazilyIndexedArray(ColumnArray(opened, name, where)),
-                    _attributes(opened, where),
+                    _attributes(opened, where, of_columns),
                     encoding={"preferred_chunks": chunks},
                 )
                 for name, where in opened._named()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import product
 from typing import Any
 
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .absent import Absent
-from .attributes import COLUMNS, DIMENSIONS, columns_in, dimensions_in
+from .attributes import COLUMNS, DIMENSIONS, Attributes, columns_in, dimensions_in
 from .errors import InvalidArgumentError, TypeMismatchError, shown
 from .frame import Frame
 from .matrix import Matrix
@@ -86,7 +86,9 @@ class ColumnArray(Array):
 
     dims = ("row",)
 
-    def __init__(self, frame: Frame, name: str, where: int, rows: int) -> None:
+    def __init__(
+        self, frame: Frame, name: str, where: int, rows: int, noted: Mapping[str, Attributes]
+    ) -> None:
         self.frame = frame
         self.shape = (len(frame),)
         self.chunks = (rows,)
@@ -97,7 +99,7 @@ class ColumnArray(Array):
         stored = np.dtype(object) if where < 0 else frame._dtypes[where]
         self._floats = self._as_stored and stored.kind == "f"
         self.dtype = stored if self._as_stored and not self._floats else frame._dtype(where)
-        self.attributes = _described(name, frame, where, self.dtype)
+        self.attributes = _described(name, frame, where, self.dtype, noted)
 
     def part(self, chunk: tuple[int, ...], rows: range) -> NDArray[Any]:
         """Cells as Zarr has them."""
@@ -119,9 +121,14 @@ class ColumnArray(Array):
         return padded
 
 
-def _described(name: str, frame: Frame, where: int, dtype: np.dtype[Any]) -> Json:
-    """What a column means beyond what its cells tell, as the CF conventions say it."""
-    known: Json = dict(columns_in(frame.attrs).get(frame._label(where)) or {})
+def _described(
+    name: str, frame: Frame, where: int, dtype: np.dtype[Any], noted: Mapping[str, Attributes]
+) -> Json:
+    """What a column means beyond what its cells tell, as the CF conventions say it.
+
+    `noted` is of all columns.
+    """
+    known: Json = dict(noted.get(frame._label(where)) or {})
     if name != node_name(name):
         known["label"] = name
     if where < 0:
@@ -214,10 +221,12 @@ class Tree:
     def _add_frame(self, path: str, frame: Frame, rows: Any) -> None:
         self._add_groups(path)
         step = _rows_of(frame) if rows is None else _count(rows)
+        attrs = frame.attrs
+        of_columns = columns_in(attrs)
         for name, where in frame._named():
             below = f"{path}/{node_name(name)}" if path else node_name(name)
-            self._add(below, ColumnArray(frame, name, where, step))
-        noted = {key: one for key, one in frame.attrs.items() if key != COLUMNS}
+            self._add(below, ColumnArray(frame, name, where, step, of_columns))
+        noted = {key: one for key, one in attrs.items() if key != COLUMNS}
         self.groups[path] |= noted
         self.groups[path]["column-order"] = [node_name(name) for name in frame.columns]
 
