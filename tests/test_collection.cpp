@@ -317,6 +317,10 @@ TEST_CASE("collection: members have the rows and columns that they share") {
   const Error unfit = required_error(error_of([&] { pack_collection(path, folder / "c.zip"); }));
   CHECK(unfit.detail() == "own has 2 columns, and the axis 'obs' has 1, as X says");
   CHECK(!std::filesystem::exists(folder / "c.zip"));
+  const auto found = Collection::find(path);
+  CHECK(found->axes_of("own") == MemberAxes{"", "obs"});
+  put(path / "collection.json", R"({"axes": {}})");
+  CHECK(found->axes_of("own") == MemberAxes{"", "obs"});  // it is read once, not for each member
 }
 
 TEST_CASE("zip: an archive with wide fields reads back") {

@@ -23,7 +23,8 @@ namespace dapple {
 
 namespace detail {
 class CollectionFiles;
-}
+class DeclaredAxes;
+}  // namespace detail
 
 /// What the rows and the columns of a member are called; members share those of one name, which
 /// have one length. Empty: rows or columns of its own.
@@ -57,8 +58,8 @@ class Collection {
   std::string json(const std::string& member) const;
 
   /// The axes of a member, which need not be there yet: as the collection declares them, or else as
-  /// AnnData calls those of a member of this name. Throws io; corrupt for a declaration that is
-  /// none.
+  /// AnnData calls those of a member of this name. The first call reads the declaration. Throws io;
+  /// corrupt for a declaration that is none.
   MemberAxes axes_of(const std::string& member) const;
   /// Throws invalid_argument when a member of this name, shape and axes does not fit the others.
   /// Opens them.
@@ -71,6 +72,7 @@ class Collection {
   explicit Collection(std::shared_ptr<const detail::CollectionFiles> files);
 
   std::shared_ptr<const detail::CollectionFiles> files_;
+  std::shared_ptr<const detail::DeclaredAxes> declared_;
   std::vector<std::string> members_, json_members_;
 };
 

@@ -322,6 +322,7 @@ std::shared_ptr<const Store> open_collection(std::shared_ptr<ByteSource> file,
 
 Collection::Collection(std::shared_ptr<const detail::CollectionFiles> files)
     : files_(std::move(files)),
+      declared_(std::make_shared<const detail::DeclaredAxes>(files_)),
       members_(files_->members(detail::kMemberEnding)),
       json_members_(files_->members(detail::kJsonEnding)) {}
 

@@ -2,10 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -101,6 +104,21 @@ class CollectionFiles {
   std::shared_ptr<ByteSource> archive_;
   std::vector<zip::Member> listed_;  // of the archive, all, by name
   std::vector<std::string> names_, others_;
+};
+
+/// Which axes the members of a collection have. Any thread.
+class DeclaredAxes {
+ public:
+  explicit DeclaredAxes(std::shared_ptr<const CollectionFiles> files) : files_(std::move(files)) {}
+
+  /// Of a member, which need not be there: as declared, or as AnnData calls them. The first call
+  /// reads the declaration. Throws io, corrupt.
+  MemberAxes of(const std::string& member) const;
+
+ private:
+  std::shared_ptr<const CollectionFiles> files_;
+  mutable std::once_flag read_;
+  mutable std::map<std::string, MemberAxes> declared_;
 };
 
 }  // namespace dapple::detail

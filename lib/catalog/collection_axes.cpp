@@ -17,8 +17,8 @@ namespace {
 
 using detail::CollectionFiles;
 using detail::counted;
+using detail::DeclaredAxes;
 using detail::Json;
-using Declared = std::map<std::string, MemberAxes>;
 
 struct Usual {
   std::string_view group;
@@ -40,8 +40,8 @@ constexpr Usual kUsual[] = {
 
 bool is_axis(const Json& json) { return json.is(Json::Kind::string) || json.is(Json::Kind::null); }
 
-Declared declared_axes(const CollectionFiles& files) {
-  Declared declared;
+std::map<std::string, MemberAxes> read_declared(const CollectionFiles& files) {
+  std::map<std::string, MemberAxes> declared;
   const std::string name(detail::kDeclaration);
   if (!files.has(name)) return declared;
   const Json json = Json::parse(files.json(name), files.path() + "/" + name);
@@ -64,8 +64,8 @@ Declared declared_axes(const CollectionFiles& files) {
   return declared;
 }
 
-MemberAxes axes_in(const Declared& declared, const std::string& member) {
-  if (const auto found = declared.find(member); found != declared.end()) return found->second;
+/// What AnnData calls the axes of a member of this name.
+MemberAxes usual_axes(const std::string& member) {
   const std::size_t slash = member.find('/');
   for (const Usual& usual : kUsual) {
     if (usual.group == member.substr(0, slash) && usual.has_names == (slash != member.npos)) {
@@ -100,11 +100,11 @@ class Extents {
 };
 
 /// What the members tell, but one of them.
-Extents extents_of(const CollectionFiles& files, const Declared& declared,
+Extents extents_of(const CollectionFiles& files, const DeclaredAxes& declared,
                    const std::string& without) {
   std::vector<std::string> members = files.members(detail::kMemberEnding);
   std::erase_if(members, [&](const std::string& member) {
-    return member == without || axes_in(declared, member) == MemberAxes{};
+    return member == without || declared.of(member) == MemberAxes{};
   });
   struct Shape {
     std::uint64_t rows = 0, cols = 0;
@@ -124,22 +124,26 @@ Extents extents_of(const CollectionFiles& files, const Declared& declared,
   }
   Extents extents;
   for (std::size_t i = 0; i < members.size(); ++i) {
-    extents.add(files, members[i], shapes[i].rows, shapes[i].cols, axes_in(declared, members[i]));
+    extents.add(files, members[i], shapes[i].rows, shapes[i].cols, declared.of(members[i]));
   }
   return extents;
 }
 
 }  // namespace
 
-MemberAxes Collection::axes_of(const std::string& member) const {
-  return axes_in(declared_axes(*files_), member);
+MemberAxes detail::DeclaredAxes::of(const std::string& member) const {
+  std::call_once(read_, [&] { declared_ = read_declared(*files_); });
+  const auto found = declared_.find(member);
+  return found != declared_.end() ? found->second : usual_axes(member);
 }
+
+MemberAxes Collection::axes_of(const std::string& member) const { return declared_->of(member); }
 
 void Collection::require_fit(const std::string& member, std::uint64_t rows, std::uint64_t cols,
                              const MemberAxes& axes) const {
-  extents_of(*files_, declared_axes(*files_), member).add(*files_, member, rows, cols, axes);
+  extents_of(*files_, *declared_, member).add(*files_, member, rows, cols, axes);
 }
 
-void Collection::require_axes() const { extents_of(*files_, declared_axes(*files_), ""); }
+void Collection::require_axes() const { extents_of(*files_, *declared_, ""); }
 
 }  // namespace dapple

@@ -60,6 +60,50 @@ def test_a_folder_is_not_listed_for_each_member(tmp_path, monkeypatch):
     assert len(listed) < 10
     c.declare({"tables/3": ("obs", None)})
     assert c._axes_of("tables/3") == ("obs", None) and c._axes_of("tables/4") == (None, None)
+    (tmp_path / "many.dds/collection.json").unlink()  # as folders that others made have none
+    (tmp_path / "many.dds/uns").mkdir()
+    for k in range(20):
+        (tmp_path / f"many.dds/uns/{k}.json").write_text(f'{{"k": {k}}}')
+    c = dp.open(c.path)
+    assert all(c[name].shape == X.shape for name in names)
+    assert [c[f"uns/{k}"] for k in range(20)] == [{"k": k} for k in range(20)]
+    assert len(listed) < 15
+    (tmp_path / "many.dds/uns/20.json").write_text('{"k": 20}')
+    assert c["uns/20"] == {"k": 20}
+
+
+def test_members_that_fit_are_not_opened_for_each_that_is_put(tmp_path, monkeypatch):
+    looks, files = [], collection.Collection._files
+    monkeypatch.setattr(collection.Collection, "_files", lambda c: looks.append(c) or files(c))
+    tables = {f"layers/{k}": X for k in range(20)}
+    tables |= {f"obsm/{k}": np.ones((4, 2)) for k in range(20)}
+    c = dp.write_collection(tmp_path / "many.dds", tables)
+    assert len(looks) < 8
+    for _ in range(3):
+        for name, data in tables.items():
+            c.put(name, data)
+    assert len(looks) < 12
+    with pytest.raises(dp.InvalidArgumentError, match="has 3 rows, and the axis 'obs' has 4"):
+        c["obsp/a"] = np.ones((3, 3))
+    for name in tables:  # another one takes them away
+        (tmp_path / "many.dds" / f"{name}.dbdf").unlink()
+    c["obsp/a"] = np.ones((3, 3))
+    with pytest.raises(dp.InvalidArgumentError, match="as obsp/a says"):
+        c["layers/0"] = X
+
+
+def test_one_file_is_listed_once(tmp_path, pbmc, monkeypatch):
+    packed = dp.pack_collection(pbmc.path, tmp_path / "pbmc.zip")
+    c = dp.open(packed)
+    monkeypatch.setattr(collection.files, "open", None)  # which would list it
+    assert c["X"].path == packed and c["X"][3, 2] == 5 and "obs" in c and "uns" in c
+    monkeypatch.undo()
+    assert pickle.loads(pickle.dumps(c["X"]))[3, 2] == 5
+    dp.pack_collection(pbmc.path, tmp_path / "new.zip")
+    (tmp_path / "new.zip").replace(packed)
+    assert c["X"][3, 2] == 5 and c["layers/counts"][3, 2] == 10  # as it was when it was opened
+    with pytest.raises(dp.StaleError):
+        pickle.dumps(c["layers/counts"])
 
 
 def test_rows_by_a_condition_on_obs(pbmc):

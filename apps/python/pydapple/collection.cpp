@@ -1,6 +1,7 @@
 // Collections: members, their axes, and packing.
 #include "dapple/collection.h"
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <tuple>
@@ -39,13 +40,21 @@ void bind_collection(nb::module_& m) {
   nb::class_<dapple::Collection>(m, "Collection")
       .def_prop_ro("members", &dapple::Collection::members)
       .def_prop_ro("json_members", &dapple::Collection::json_members)
-      .def("open",
+      .def("has",
            [](const dapple::Collection& self, const std::string& member) {
+             return std::ranges::binary_search(self.members(), member);
+           })
+      .def("has_json",
+           [](const dapple::Collection& self, const std::string& member) {
+             return std::ranges::binary_search(self.json_members(), member);
+           })
+      .def("open",
+           [](const dapple::Collection& self, const std::string& member, bool far) {
              auto opened = [&] {
                const WithoutGil release;
                return self.open(member);
              }();
-             return to_handle(std::move(opened), true);
+             return to_handle(std::move(opened), far);
            })
       .def("json",
            [](const dapple::Collection& self, const std::string& member) {
@@ -55,8 +64,13 @@ void bind_collection(nb::module_& m) {
              }();
              return nb::bytes(text.data(), text.size());
            })
-      .def("axes_of", [](const dapple::Collection& self,
-                         const std::string& member) { return to_axes(self.axes_of(member)); })
+      .def("axes_of",
+           [](const dapple::Collection& self, const std::string& member) {
+             return to_axes([&] {
+               const WithoutGil release;
+               return self.axes_of(member);
+             }());
+           })
       .def("require_fit",
            [](const dapple::Collection& self, const std::string& member, std::uint64_t rows,
               std::uint64_t cols, const AxisName& of_rows, const AxisName& of_cols) {

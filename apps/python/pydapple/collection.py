@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping, MutableMapping
+from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from functools import cached_property, wraps
 from types import MappingProxyType
 from typing import Any
@@ -18,7 +18,7 @@ from .arguments import told
 from .attributes import of_json, to_json
 from .errors import AbsentError, InvalidArgumentError, UnsupportedError, naming, shown
 from .frame import Frame
-from .identity import file_name, open_options
+from .identity import Stamp, file_name, open_options, stamp_of
 from .matrix import Matrix
 from .names import Names
 from .reports import Path
@@ -112,21 +112,21 @@ class _There:
             return _core.find_far_collection(*self.objects, open_options(self.options))
         return _core.find_collection(self.path, open_options(self.options))
 
-    def member(self, found: _core.Collection, name: str) -> Matrix | Frame:
-        """A member of what is far away."""
-        handle = found.open(name)
+    def member(self, found: _core.Collection, stamp: Stamp | None, name: str) -> Matrix | Frame:
+        """A member of what is far away, or in one file of this state."""
+        handle = found.open(name, self.far)
         options = self.options | {"array": name}
         if self.objects is None:
-            return files.far_object(handle, self.path, options, None, {})
+            return files.remembering(handle, self.path, options, stamp, {} if self.far else None)
         objects, inside = self.objects
         folder = inside.rstrip("/")
         own = f"{folder}/{name}{_OBJECT}"
         for file, reader in reversed(objects.opened):
             if file == own or file.startswith(own + "/dataset-"):  # or a state of a data set
                 path = self.path.rstrip("/") + file[len(folder) :]
-                return files.far_object(handle, path, self.options, reader.version, self.where)
+                return files.remembering(handle, path, self.options, reader.version, self.where)
         version = objects.opened[0][1].version
-        return files.far_object(handle, self.path, options, version, self.where)
+        return files.remembering(handle, self.path, options, version, self.where)
 
 
 @told
@@ -156,7 +156,9 @@ class Collection(MutableMapping[str, Any]):
         self.path = self._there.path
         self._is_folder = not self._there.far and os.path.isdir(self.path)
         self._opened: dict[str, tuple[Any, Matrix | Frame]] = {}
-        self._declaring: _core.Collection | None = None
+        self._state: Stamp | None = None  # of one file here
+        self._listed: tuple[Any, _core.Collection] | None = None
+        self._telling: dict[str, list[str]] = {}  # by axis, members that tell how long it is
         self._files().require_axes()
 
     def __reduce__(self) -> Any:
@@ -166,6 +168,8 @@ class Collection(MutableMapping[str, Any]):
         """What there is; of a folder, now."""
         if self._kept is not None:
             return self._kept
+        here = not self._is_folder and not self._there.far and os.path.exists(self.path)
+        state = stamp_of(self.path) if here else None
         found = self._there.find()
         if found is None:
             raise InvalidArgumentError(
@@ -173,23 +177,34 @@ class Collection(MutableMapping[str, Any]):
                 "one ZIP file of one"
             )
         if not self._is_folder:
-            self._kept = found
+            self._kept, self._state = found, state
         return found
 
     def _has(self, name: str, ending: str) -> bool:
         if self._is_folder:
             return os.path.exists(os.path.join(self.path, *name.split("/")) + ending)
         files = self._files()
-        return name in (files.members if ending == _OBJECT else files.json_members)
+        return files.has(name) if ending == _OBJECT else files.has_json(name)
 
     def _stamp(self, name: str) -> Any:
         if not self._is_folder:
             return None
-        try:
-            status = os.stat(self._file(name))
-        except OSError:
-            raise self._absent(name) from None
-        return status.st_ino, status.st_mtime_ns, status.st_size
+        stamp = _stamp_of_file(self._file(name))
+        if stamp is None:
+            raise self._absent(name)
+        return stamp
+
+    def _listing(self, anew: bool = False) -> _core.Collection:
+        """What there was when the declaration became what it is.
+
+        A folder of thousands is not listed for each of its members.
+        """
+        if not self._is_folder:
+            return self._files()
+        stamp = _stamp_of_file(os.path.join(self.path, DECLARED))
+        if anew or self._listed is None or self._listed[0] != stamp:
+            self._listed = stamp, self._files()
+        return self._listed[1]
 
     def _file(self, name: str) -> str:
         return os.path.join(self.path, *name.split("/")) + _OBJECT
@@ -202,7 +217,9 @@ class Collection(MutableMapping[str, Any]):
         """A member: a `Matrix` or `Frame`, or the JSON of ``uns`` as a mapping."""
         name = checked_name(name)
         if name != DECLARED[: -len(_JSON)] and self._has(name, _JSON):
-            return self._json(self._files().json(name), name + _JSON)
+            known = self._listing()
+            found = known if known.has_json(name) else self._listing(anew=True)
+            return self._json(found.json(name), name + _JSON)
         if not self._has(name, _OBJECT):
             raise self._absent(name)
         stamp = self._stamp(name)
@@ -215,11 +232,10 @@ class Collection(MutableMapping[str, Any]):
         return kept[1]
 
     def _open(self, name: str) -> Matrix | Frame:
-        if self._there.far:
-            return self._there.member(self._files(), name)
-        return (
-            files.open(self._file(name)) if self._is_folder else files.open(self.path, array=name)
-        )
+        if self._is_folder:
+            return files.open(self._file(name))
+        found = self._files()
+        return self._there.member(found, self._state, name)
 
     def _json(self, text: bytes, file: str) -> Mapping[str, Any]:
         try:
@@ -268,13 +284,32 @@ class Collection(MutableMapping[str, Any]):
             with naming(name):
                 write(path, data, overwrite=True, **options)
             with files.open(path) as made:
-                if any(wanted):
-                    self._files().require_fit(name, *made.shape, *wanted)
+                self._require_fit(name, made.shape, wanted)
 
         self._publish(name + _OBJECT, make)
+        for axis in filter(None, wanted):
+            self._telling.setdefault(axis, []).append(name)
         self._remove(name, _JSON)  # which would be found first
         if axes is not None and tuple(wanted) != self._axes_of(name):
             self.declare({name: axes})
+
+    def _require_fit(self, name: str, shape: tuple[int, int], axes: Sequence[str | None]) -> None:
+        """Raises InvalidArgumentError where a member of this name does not fit the others."""
+        sides = [(axis, extent) for axis, extent in zip(axes, shape, strict=True) if axis]
+        if not all(self._tells(axis, extent, name) for axis, extent in sides):
+            self._files().require_fit(name, *shape, *axes)
+
+    def _tells(self, axis: str, extent: int, name: str) -> bool:
+        """Whether a member that fitted when it was put has this axis, and it is so long.
+
+        All others fit that one, so they need not be opened.
+        """
+        known = self._telling.setdefault(axis, [])
+        known[:] = [one for one in known if one != name and self._has(one, _OBJECT)][:1]
+        if not known:
+            return False
+        pairs = zip(self._axes_of(known[0]), self[known[0]].shape, strict=True)
+        return {length for shared, length in pairs if shared == axis} == {extent}
 
     def __delitem__(self, name: str) -> None:
         name = self._changed(name)
@@ -325,11 +360,7 @@ class Collection(MutableMapping[str, Any]):
         return MappingProxyType({name: files.axes_of(name) for name in files.members})
 
     def _axes_of(self, name: str) -> Axes:
-        if not self._is_folder or not os.path.exists(os.path.join(self.path, DECLARED)):
-            return self._files().axes_of(name)
-        # It reads the declaration as it is now; a folder of thousands is not listed for that.
-        self._declaring = self._declaring or self._files()
-        return self._declaring.axes_of(name)
+        return self._listing().axes_of(name)
 
     def declare(self, axes: Mapping[str, Axes]) -> None:
         """Note which axes members have, besides those that their names tell."""
@@ -429,6 +460,15 @@ class NamesInCollection(Mapping[str, Names]):
 
     def __len__(self) -> int:
         return len(self._names)
+
+
+def _stamp_of_file(path: str) -> Any:
+    """Which state of a file it is; None where there is none."""
+    try:
+        status = os.stat(path)
+    except OSError:
+        return None
+    return status.st_ino, status.st_mtime_ns, status.st_size
 
 
 def _put_text(path: str, text: str) -> None:

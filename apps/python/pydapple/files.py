@@ -125,7 +125,6 @@ def open(
     defaults |= {"temporary": "", "threads": 1}
     options = {key: value for key, value in given.items() if value != defaults.get(key)}
     name = file_name(path)
-    made: Matrix | Frame
     far_away = remote.objects_of(name, fs, store)
     if far_away is not None:
         objects, inside = far_away
@@ -133,7 +132,7 @@ def open(
         # Of a folder the file in it, so of a data set one state.
         found, reader = objects.opened[0]
         name = name if found == inside else name.rstrip("/") + found[len(inside.rstrip("/")) :]
-        return far_object(handle, name, options, reader.version, {"fs": fs, "store": store})
+        return remembering(handle, name, options, reader.version, {"fs": fs, "store": store})
     name = remote.local_path(name, fs)
     far = remote.is_address(name)
     member = None
@@ -143,10 +142,10 @@ def open(
         name = _core.dataset_latest(name)  # so that all who get this object see one state
     with guests.pointed_out(name, format):
         handle = _core.open(name, open_options(options), far)
-    made = Matrix(handle) if isinstance(handle, _core.Matrix) else Frame(handle)
     if array is not None and member is None and not far:
-        _require_arrays(name, made.format)
-    made._remember(name, options, None if far else stamp_of(name), {} if far else None)
+        _require_arrays(name, handle.format)
+    stamp = None if far else stamp_of(name)
+    made = remembering(handle, name, options, stamp, {} if far else None)
     if member is not None and isinstance(made, Matrix):
         from .collection import NamesInCollection  # which needs this module
 
@@ -154,12 +153,12 @@ def open(
     return made
 
 
-def far_object(
-    handle: Any, name: str, options: dict[str, Any], version: Any, where: dict[str, Any]
+def remembering(
+    handle: Any, name: str, options: dict[str, Any], stamp: Any, where: dict[str, Any] | None
 ) -> Matrix | Frame:
-    """What was opened far away, which remembers where that is."""
+    """What was opened, which remembers where that is; None: here."""
     made = Matrix(handle) if isinstance(handle, _core.Matrix) else Frame(handle)
-    made._remember(name, options, version, where)
+    made._remember(name, options, stamp, where)
     return made
 
 
