@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <map>
 #include <numeric>
 
 #include "lib/base/bytes.h"
@@ -171,26 +170,15 @@ void Draft::require_apart(const std::string& folder) const {
   std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
     return parts_[a].cells.rows.begin < parts_[b].cells.rows.begin;
   });
-  // Parts that have the row that the sweep is at, by first column; they share none.
-  std::map<std::uint64_t, std::size_t> here;
-  std::multimap<std::uint64_t, std::uint64_t> ends;  // last rows, and first columns
+  OverlapSweep sweep;
   for (const std::size_t i : order) {
-    const Region& cells = parts_[i].cells;
-    if (cells.empty()) continue;
-    while (!ends.empty() && ends.begin()->first <= cells.rows.begin) {
-      here.erase(ends.begin()->second);
-      ends.erase(ends.begin());
-    }
-    auto next = here.lower_bound(cells.cols.end);
-    if (next != here.begin() && parts_[std::prev(next)->second].cells.cols.end > cells.cols.begin) {
-      const PartRecord& other = parts_[std::prev(next)->second];
-      throw Error(Errc::invalid_argument, folder + part_name(parts_[i].id), std::nullopt,
-                  "the part covers " + shown_cells(cells) + ", and shares cells with part " +
-                      part_name(other.id) + " of " + shown_cells(other.cells) +
-                      " (R3); write parts that do not overlap");
-    }
-    here.emplace(cells.cols.begin, i);
-    ends.emplace(cells.rows.end, cells.cols.begin);
+    const PartRecord& part = parts_[i];
+    const auto other = part.cells.empty() ? std::nullopt : sweep.add(part.cells, i);
+    if (!other) continue;
+    throw Error(Errc::invalid_argument, folder + part_name(part.id), std::nullopt,
+                "the part covers " + shown_cells(part.cells) + ", and shares cells with part " +
+                    part_name(parts_[*other].id) + " of " + shown_cells(parts_[*other].cells) +
+                    " (R3); write parts that do not overlap");
   }
 }
 

@@ -1,14 +1,8 @@
 #include "lib/index/overlap.h"
 
 #include <algorithm>
-#include <functional>
 #include <iterator>
-#include <map>
 #include <numeric>
-#include <optional>
-#include <queue>
-#include <utility>
-#include <vector>
 
 namespace dapple::detail {
 
@@ -26,37 +20,32 @@ std::vector<std::uint64_t> order_by_position(const EntryTable& entries) {
   return order;
 }
 
-// A sweep over the rows that keeps the column ranges of the blocks that the current row crosses.
+std::optional<std::uint64_t> OverlapSweep::add(const Region& cells, std::uint64_t number) {
+  while (!leaving_.empty() && leaving_.top().first <= cells.rows.begin) {
+    active_.erase(leaving_.top().second);
+    leaving_.pop();
+  }
+  const auto next = active_.lower_bound(cells.cols.begin);
+  if (next != active_.begin() && std::prev(next)->second.col_end > cells.cols.begin) {
+    return std::prev(next)->second.number;
+  }
+  if (next != active_.end() && next->first < cells.cols.end) return next->second.number;
+  active_.emplace(cells.cols.begin, Active{cells.cols.end, number});
+  leaving_.emplace(cells.rows.end, cells.cols.begin);
+  return std::nullopt;
+}
+
 std::vector<Overlap> find_overlaps(const EntryTable& entries,
                                    std::span<const std::uint64_t> order) {
-  struct Active {
-    std::uint64_t col_end, number;
-  };
-  std::map<std::uint64_t, Active> active;                   // by first column; disjoint
-  using Leaving = std::pair<std::uint64_t, std::uint64_t>;  // row end, first column
-  std::priority_queue<Leaving, std::vector<Leaving>, std::greater<>> leaving;
+  OverlapSweep sweep;
   std::vector<Overlap> overlaps;
   for (std::uint64_t k = 0; k < entries.size(); ++k) {
     const std::uint64_t i = order.empty() ? k : order[k];
     const Entry e = entries[i];
-    const Region cells = e.cells();
-    while (!leaving.empty() && leaving.top().first <= cells.rows.begin) {
-      active.erase(leaving.top().second);
-      leaving.pop();
-    }
-    const auto next = active.lower_bound(cells.cols.begin);
-    std::optional<std::uint64_t> other;
-    if (next != active.end() && next->first < cells.cols.end) other = next->second.number;
-    if (next != active.begin() && std::prev(next)->second.col_end > cells.cols.begin) {
-      other = std::prev(next)->second.number;
-    }
-    if (other) {
-      const bool first = entries[*other].offset < e.offset;
-      overlaps.push_back(first ? Overlap{*other, i} : Overlap{i, *other});
-      continue;
-    }
-    active.emplace(cells.cols.begin, Active{cells.cols.end, i});
-    leaving.emplace(cells.rows.end, cells.cols.begin);
+    const auto other = sweep.add(e.cells(), i);
+    if (!other) continue;
+    const bool first = entries[*other].offset < e.offset;
+    overlaps.push_back(first ? Overlap{*other, i} : Overlap{i, *other});
   }
   return overlaps;
 }

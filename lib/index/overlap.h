@@ -2,8 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <queue>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "dapple/error.h"
@@ -18,6 +23,23 @@ struct Overlap {
 /// The numbers of the entries in ascending order of position, then of offset in the file. Empty if
 /// they already are in that order. 8 bytes per entry.
 std::vector<std::uint64_t> order_by_position(const EntryTable& entries);
+
+/// A sweep over the rows of rectangles that keeps the columns of those that the current row
+/// crosses.
+class OverlapSweep {
+ public:
+  /// Takes a rectangle, and gives the number of one before it that shares a cell with it: then it
+  /// is left out. REQUIRES rectangles that are not empty, in ascending order of their first rows.
+  std::optional<std::uint64_t> add(const Region& cells, std::uint64_t number);
+
+ private:
+  struct Active {
+    std::uint64_t col_end, number;
+  };
+  using Leaving = std::pair<std::uint64_t, std::uint64_t>;  // row end, first column
+  std::map<std::uint64_t, Active> active_;                  // by first column; disjoint
+  std::priority_queue<Leaving, std::vector<Leaving>, std::greater<>> leaving_;
+};
 
 /// Returns a pair for every block that shares a cell with an earlier one, unless that one is
 /// itself the later of a pair; nothing when no two blocks share a cell. `order` lists the entries
