@@ -6,6 +6,7 @@ import multiprocessing
 import os
 import pickle
 import shutil
+import time
 
 import numpy as np
 import pytest
@@ -151,6 +152,26 @@ def test_groups(tmp_path, version, consolidated):
     for array in ("../g.zarr/v", "p/../v", "p//q/a"):
         with pytest.raises(ValueError, match="no path"):
             dp.open(path, array=array)
+
+
+def test_a_hierarchy_of_many_groups_is_listed_without_its_square(tmp_path):
+    array = (
+        '{"zarr_format":2,"shape":[1],"chunks":[1],"dtype":"|i1","compressor":null,"fill_value":0,'
+        '"order":"C","filters":null}'
+    )
+    groups = [f'"g{k}/.zgroup":{{"zarr_format":2}},"g{k}/a/.zarray":{array}' for k in range(49_000)]
+    some = ['"g-/.zgroup":{"zarr_format":2}', f'"g-/a-/.zarray":{array}', f'"g-/a/.zarray":{array}']
+    known = ",".join(['".zgroup":{"zarr_format":2}', *some, *groups])
+    path = tmp_path / "many.zarr"
+    path.mkdir()
+    (path / ".zgroup").write_text('{"zarr_format":2}')
+    (path / ".zmetadata").write_text(
+        f'{{"metadata":{{{known}}},"zarr_consolidated_format":1}}'
+    )
+    begin = time.process_time()
+    with pytest.raises(ValueError, match="49002 arrays: g-/a, g-/a-, g0/a, g1/a"):
+        dp.open(path)
+    assert time.process_time() - begin < 5  # 1 s on a quiet machine
 
 
 def test_what_is_not_read_is_named(tmp_path):

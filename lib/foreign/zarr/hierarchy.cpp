@@ -1,6 +1,7 @@
 #include "lib/foreign/zarr/hierarchy.h"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <utility>
 
@@ -11,6 +12,7 @@ namespace dapple::detail::zarr {
 
 namespace {
 
+constexpr char kAfterSlash = '/' + 1;
 constexpr std::uint64_t kUsual = 256 << 10;  // bytes of metadata, at most
 
 /// The member of an object, taken out of it; null when there is none.
@@ -48,12 +50,18 @@ Hierarchy::Hierarchy(std::shared_ptr<const Keys> keys) : keys_(std::move(keys)) 
   if (auto root = read("zarr.json")) {
     root_ = std::move(*root);
     Json inlined = take(root_, "consolidated_metadata");
-    consolidated_ = take(inlined, "metadata");
+    consolidate(take(inlined, "metadata"));
   } else {
     is_v2_ = true;
-    if (auto all = read(".zmetadata")) consolidated_ = take(*all, "metadata");
+    if (auto all = read(".zmetadata")) consolidate(take(*all, "metadata"));
   }
-  is_consolidated_ = consolidated_.is(Json::Kind::object);
+}
+
+void Hierarchy::consolidate(Json all) {
+  is_consolidated_ = all.is(Json::Kind::object);
+  for (std::size_t i = 0; i < all.keys.size(); ++i) {
+    consolidated_.emplace(std::move(all.keys[i]), std::move(all.items[i]));
+  }
 }
 
 std::optional<Json> Hierarchy::read(const std::string& key) const {
@@ -75,8 +83,8 @@ std::optional<Node> Hierarchy::find(const std::string& path) const {
     json = root_;
   } else if (!is_consolidated_) {
     json = read(below(path, "zarr.json"));
-  } else if (const Json* const known = consolidated_.find(path)) {
-    json = *known;
+  } else if (const auto known = consolidated_.find(path); known != consolidated_.end()) {
+    json = known->second;
   }
   if (!json) return std::nullopt;
   Node node{path, keys_->shown(below(path, "zarr.json")), false, {}, take(*json, "attributes")};
@@ -93,8 +101,8 @@ std::optional<Node> Hierarchy::find_v2(const std::string& path) const {
   const auto get = [&](std::string_view name) -> std::optional<Json> {
     const std::string key = below(path, name);
     if (!is_consolidated_) return read(key);
-    const Json* const known = consolidated_.find(key);
-    return known != nullptr ? std::optional(*known) : std::nullopt;
+    const auto known = consolidated_.find(key);
+    return known != consolidated_.end() ? std::optional(known->second) : std::nullopt;
   };
   Node node{path, keys_->shown(below(path, ".zarray")), true, {}, {}};
   if (auto array = get(".zarray")) {
@@ -113,11 +121,14 @@ std::vector<std::string> Hierarchy::children(const std::string& path) const {
   if (!is_consolidated_) return keys_->children(path);
   std::set<std::string> names;
   const std::string prefix = path.empty() ? "" : path + "/";
-  for (const std::string& key : consolidated_.keys) {
-    if (!key.starts_with(prefix) || key.size() == prefix.size()) continue;
-    const std::string name =
-        key.substr(prefix.size(), key.find('/', prefix.size()) - prefix.size());
+  for (auto at = consolidated_.upper_bound(prefix);
+       at != consolidated_.end() && at->first.starts_with(prefix);) {
+    const std::size_t slash = at->first.find('/', prefix.size());
+    const std::string name = at->first.substr(prefix.size(), slash - prefix.size());
     if (!name.starts_with(".z")) names.insert(name);
+    // All below a child are skipped.
+    at = slash == std::string::npos ? std::next(at)
+                                    : consolidated_.lower_bound(prefix + name + kAfterSlash);
   }
   return {names.begin(), names.end()};
 }

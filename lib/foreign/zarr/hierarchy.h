@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -40,13 +41,14 @@ class Hierarchy {
   std::vector<std::string> children(const std::string& path) const;
 
  private:
+  void consolidate(Json all);
   std::optional<Json> read(const std::string& key) const;
   std::optional<Node> find_v2(const std::string& path) const;
 
   std::shared_ptr<const Keys> keys_;
   bool is_v2_ = false, is_consolidated_ = false;
-  Json consolidated_;  // by path, or by key in version 2
-  Json root_;          // of version 3
+  std::map<std::string, Json> consolidated_;  // by path, or by key in version 2
+  Json root_;                                 // of version 3
 };
 
 }  // namespace dapple::detail::zarr
