@@ -137,7 +137,7 @@ class Matrices:
     def through(self):
         """Another format, and what it opens as goes on."""
         r, (source, cells) = self.r, self.any()
-        ending = r.choice(("npy", "npz", "csv", "csv.gz", "mtx", "idv", "btable", "futhark"))
+        ending = r.choice(("npy", "npz", "csv", "csv.gz", "mtx", "mtx.zst", "npy.gz", "idv", "btable", "futhark"))
         if 0 in cells.shape or (ending == "btable" and cells.dtype != np.float64):
             return
         path = self.path(ending)
@@ -154,7 +154,7 @@ class Matrices:
             return
         got = m[:]
         same_values(got, cells, ending)
-        if ending in ("npy", "npz", "idv"):
+        if ending in ("npy", "npy.gz", "npz", "idv"):
             same(got, cells, ending)
         self.known.append((path, got))
         if not ending.startswith("csv"):
