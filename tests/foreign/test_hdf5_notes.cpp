@@ -1,6 +1,7 @@
 // Attributes of HDF5 objects, and the names that anndata's tables give.
 
 #include <cmath>
+#include <ctime>
 #include <string>
 #include <vector>
 
@@ -144,4 +145,59 @@ TEST_CASE("hdf5: names that do not fit the matrix are none, or an error that say
   const Matrix m = Matrix::open(path);
   CHECK(m.read<float>({{1, 2}, {0, 1}}).front() == 4);
   CHECK(required_error(error_of([&] { m.row_names(); })).code() == Errc::invalid_argument);
+}
+
+namespace {
+
+/// Processor time that `work` takes, in ticks of the clock.
+template <class Work>
+double ticks(const Work& work) {
+  const std::clock_t begin = std::clock();
+  work();
+  return static_cast<double>(std::clock() - begin) + 1;
+}
+
+}  // namespace
+
+TEST_CASE("hdf5: a chunk that the library decompresses is so once, not for each read of a part") {
+  const TempDir dir;
+  const auto path = dir / "a.h5";
+  constexpr std::uint64_t rows = 1 << 19;
+  {
+    Hdf5Writer file(path);
+    file.data_set<double>("x", {rows, 1}, std::vector<double>(rows, 1.5),
+                          {.chunk = {rows, 1}, .gzip = 1, .checksum = true});
+  }
+  const Matrix m = Matrix::open(path);
+  const double first = ticks([&] { CHECK(m.read<double>({{0, 10}, {0, 1}})[9] == 1.5); });
+  const double others = ticks([&] {
+    for (std::uint64_t row = 10; row < 2010; row += 10) {
+      CHECK(m.read<double>({{row, row + 10}, {0, 1}})[9] == 1.5);
+    }
+  });
+  CHECK(others < 40 * first);
+}
+
+TEST_CASE("hdf5: strings in one chunk are decompressed once, not for each strip of them") {
+  const TempDir dir;
+  constexpr hsize_t rows = 1 << 20;
+  const Hdf5Id type(string_type(64), H5Tclose);
+  const std::string cells(rows * 64, 'w');
+  const auto seconds = [&](const std::string& name, hsize_t chunk) {
+    const auto path = dir / name;
+    {
+      Hdf5Writer file(path);
+      file.data_set<float>("X", {rows, 1}, std::vector<float>(rows));
+      file.data_set_of("obs/_index", type, {rows}, {.chunk = {chunk}, .gzip = 1}, type,
+                       cells.data());
+      const Hdf5Id obs(opened(file, "obs"), H5Oclose);
+      text(obs, "_index", "_index");
+    }
+    OpenOptions options;
+    options.array = "X";
+    const Matrix m = Matrix::open(path, options);
+    return ticks([&] { CHECK(m.row_names()->size() == rows); });
+  };
+  const double several = seconds("a.h5", 1 << 16);
+  CHECK(seconds("b.h5", rows) < 3 * several);
 }

@@ -150,7 +150,7 @@ DataSet::~DataSet() {
 void DataSet::inspect(const Session& session) {
   const Api& h5 = session.api();
   // The object first, which is found without following links to other files.
-  const Handle object = file_->open_object(session, path_);
+  Handle object = file_->open_object(session, path_);
   if (!object.is_open() || h5.H5Iget_type(object.get()) != H5I_DATASET) {
     fail_call(session, "cannot be opened");
   }
@@ -161,10 +161,8 @@ void DataSet::inspect(const Session& session) {
     fail(Errc::unsupported,
          "keeps its values in other files, which are not opened; store a copy of them in this one");
   }
-  const Handle access(h5.H5Pcreate(h5.dataset_access), h5.H5Pclose);
-  constexpr std::size_t slots = 10007;
-  h5.H5Pset_chunk_cache(access.get(), slots, kChunkCache, 1.0);
-  id_ = Handle(h5.H5Dopen2(object.get(), ".", access.get()), h5.H5Dclose);
+  object.close();  // which would have given it a smaller cache
+  id_ = file_->open_data_set(session, path_, kChunkCache);
   const Handle stored(id_.is_open() ? h5.H5Dget_type(id_.get()) : -1, h5.H5Tclose);
   if (!stored.is_open()) fail_call(session, "cannot be read");
   const auto type = value_type_of(session, stored.get());

@@ -177,26 +177,67 @@ std::string read_attributes(const OpenFile& opened, const std::string& path) {
 
 constexpr std::uint64_t kStrip = 1 << 16;  // strings that are read at once
 
-/// Strings [which.begin, which.end) of a data set. Throws corrupt.
-std::vector<std::string> read_strip(const OpenFile& opened, const std::string& path, Range which) {
-  const Session session(opened.name());
+/// How many bytes a chunk has when it is decompressed; 0 where there are none.
+std::uint64_t chunk_bytes(const Session& session, hid_t data) {
   const Api& h5 = session.api();
-  const Handle data = opened.open_object(session, path);
-  const Handle type(h5.H5Dget_type(data.get()), h5.H5Tclose);
-  const Handle in_file(h5.H5Dget_space(data.get()), h5.H5Sclose);
-  const hsize_t start = which.begin, count = which.size();
-  const Handle in_memory(h5.H5Screate_simple(1, &count, nullptr), h5.H5Sclose);
-  std::optional<std::vector<std::string>> strings;
-  if (type.is_open() && in_memory.is_open() && in_file.is_open() &&
-      h5.H5Sselect_hyperslab(in_file.get(), H5S_SELECT_SET, &start, nullptr, &count, nullptr) >=
-          0) {
-    strings = read_strings(session, type.get(), count, [&](hid_t as, void* out) {
-      return h5.H5Dread(data.get(), as, in_memory.get(), in_file.get(), H5P_DEFAULT, out);
-    });
+  const Handle created(h5.H5Dget_create_plist(data), h5.H5Pclose);
+  const Handle type(h5.H5Dget_type(data), h5.H5Tclose);
+  hsize_t items = 0;
+  if (!created.is_open() || !type.is_open() || h5.H5Pget_layout(created.get()) != H5D_CHUNKED ||
+      h5.H5Pget_chunk(created.get(), 1, &items) != 1) {
+    return 0;
   }
-  if (!strings) opened.fail(session, "the strings of " + path + " cannot be read");
-  return std::move(*strings);
+  constexpr std::uint64_t kReference = 16;  // to where a string of any length is
+  const bool elsewhere = h5.H5Tis_variable_str(type.get()) > 0;
+  std::uint64_t bytes = 0;
+  return multiply(items, elsewhere ? kReference : h5.H5Tget_size(type.get()), bytes) ? bytes : 0;
 }
+
+/// A data set of strings, which is read in strips. The library keeps the chunk that a strip ends
+/// in: it would decompress it for each strip.
+class Strings {
+ public:
+  Strings(const OpenFile& opened, const std::string& path) : opened_(opened), path_(path) {
+    const Session session(opened_.name());
+    Handle object = opened_.open_object(session, path_);
+    const std::uint64_t chunk = object.is_open() ? chunk_bytes(session, object.get()) : 0;
+    object.close();
+    data_ = opened_.open_data_set(session, path_, std::max(chunk, kUsualCache));
+  }
+  ~Strings() {
+    const Session session(opened_.name());
+    data_.close();
+  }
+  Strings(const Strings&) = delete;
+  Strings& operator=(const Strings&) = delete;
+
+  /// Strings [which.begin, which.end). Throws corrupt.
+  std::vector<std::string> read(Range which) const {
+    const Session session(opened_.name());
+    const Api& h5 = session.api();
+    const Handle type(h5.H5Dget_type(data_.get()), h5.H5Tclose);
+    const Handle in_file(h5.H5Dget_space(data_.get()), h5.H5Sclose);
+    const hsize_t start = which.begin, count = which.size();
+    const Handle in_memory(h5.H5Screate_simple(1, &count, nullptr), h5.H5Sclose);
+    std::optional<std::vector<std::string>> strings;
+    if (type.is_open() && in_memory.is_open() && in_file.is_open() &&
+        h5.H5Sselect_hyperslab(in_file.get(), H5S_SELECT_SET, &start, nullptr, &count, nullptr) >=
+            0) {
+      strings = read_strings(session, type.get(), count, [&](hid_t as, void* out) {
+        return h5.H5Dread(data_.get(), as, in_memory.get(), in_file.get(), H5P_DEFAULT, out);
+      });
+    }
+    if (!strings) opened_.fail(session, "the strings of " + path_ + " cannot be read");
+    return std::move(*strings);
+  }
+
+ private:
+  static constexpr std::uint64_t kUsualCache = 1 << 20;
+
+  const OpenFile& opened_;
+  const std::string& path_;
+  Handle data_;
+};
 
 }  // namespace
 
@@ -247,9 +288,10 @@ std::optional<arrays::Vector> find_strings(const std::shared_ptr<const OpenFile>
       .path = path,
       .items = {size, 0},
       .read_words = [opened, path, size](const arrays::TakeWord& take) {
+        const Strings strings(*opened, path);
         for (std::uint64_t done = 0; done < size; done += kStrip) {
           const Range which{done, done + std::min<std::uint64_t>(kStrip, size - done)};
-          for (const std::string& word : read_strip(*opened, path, which)) take(word);
+          for (const std::string& word : strings.read(which)) take(word);
         }
       }};
 }

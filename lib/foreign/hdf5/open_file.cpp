@@ -144,4 +144,14 @@ Handle OpenFile::open_object(const Session& session, const std::string& path) co
   return {h5.H5Oopen(id(), path.c_str(), access.get()), h5.H5Oclose};
 }
 
+Handle OpenFile::open_data_set(const Session& session, const std::string& path,
+                               std::size_t cache) const {
+  constexpr std::size_t slots = 10007;
+  const Api& h5 = session.api();
+  const Handle access(h5.H5Pcreate(h5.dataset_access), h5.H5Pclose);
+  if (!access.is_open() || h5.H5Pset_elink_cb(access.get(), refuse_link, nullptr) < 0) return {};
+  h5.H5Pset_chunk_cache(access.get(), slots, cache, 1.0);
+  return {h5.H5Dopen2(id(), path.c_str(), access.get()), h5.H5Dclose};
+}
+
 }  // namespace dapple::detail::hdf5

@@ -1,6 +1,7 @@
 // A file that the HDF5 library has open.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -29,6 +30,9 @@ class OpenFile {
   [[noreturn]] void fail(const Session& session, const std::string& what) const;
   /// The object at a path; not open when there is none. Links to other files are not followed.
   Handle open_object(const Session& session, const std::string& path) const;
+  /// The data set at a path, of whose chunks the library keeps `cache` bytes; as `open_object`.
+  /// REQUIRES that no other handle of it is open: all have the cache that the first one has.
+  Handle open_data_set(const Session& session, const std::string& path, std::size_t cache) const;
 
  private:
   void end_outdated();
