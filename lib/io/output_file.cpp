@@ -277,14 +277,6 @@ void OutputFile::copy(const ByteSource& from, std::uint64_t begin, std::uint64_t
   if (begin < end) write_at(begin, from.bytes(begin, end - begin));
 }
 
-void OutputFile::cut(std::uint64_t offset) const {
-  require_own_process();
-  if (unnamed_ == Unnamed::nowhere) return;
-  if (uninterrupted([&] { return ::ftruncate(fd_.get(), static_cast<off_t>(offset)); }) != 0) {
-    throw_io(name_, "truncate", errno);
-  }
-}
-
 void OutputFile::append(std::span<const std::byte> bytes) {
   write_at(appended_, bytes);
   appended_ += bytes.size();

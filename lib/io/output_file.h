@@ -65,8 +65,6 @@ class OutputFile {
   /// can. They are copied now or, if `from` is a file without a name that could become this one, by
   /// `publish`: unless all of it is what was written here, and it is given the name. Throws io.
   void take_over(const ByteSource& from, std::uint64_t begin, std::uint64_t end);
-  /// Truncates the file to `offset` bytes. Throws io.
-  void cut(std::uint64_t offset) const;
   /// Writes after what `append` wrote before; one thread. Throws io.
   void append(std::span<const std::byte> bytes);
   std::uint64_t appended() const noexcept { return appended_; }

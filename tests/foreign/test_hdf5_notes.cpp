@@ -1,7 +1,6 @@
 // Attributes of HDF5 objects, and the names that anndata's tables give.
 
 #include <cmath>
-#include <ctime>
 #include <string>
 #include <vector>
 
@@ -147,57 +146,35 @@ TEST_CASE("hdf5: names that do not fit the matrix are none, or an error that say
   CHECK(required_error(error_of([&] { m.row_names(); })).code() == Errc::invalid_argument);
 }
 
-namespace {
-
-/// Processor time that `work` takes, in ticks of the clock.
-template <class Work>
-double ticks(const Work& work) {
-  const std::clock_t begin = std::clock();
-  work();
-  return static_cast<double>(std::clock() - begin) + 1;
-}
-
-}  // namespace
-
-TEST_CASE("hdf5: a chunk that the library decompresses is so once, not for each read of a part") {
+TEST_CASE("hdf5: parts of a chunk that the library decompresses, and strings of one chunk") {
   const TempDir dir;
   const auto path = dir / "a.h5";
-  constexpr std::uint64_t rows = 1 << 19;
+  constexpr hsize_t rows = 1 << 17;
+  const Hdf5Id type(string_type(8), H5Tclose);
+  std::vector<double> values(rows);
+  std::string cells(rows * 8, ' ');
+  for (std::size_t i = 0; i < rows; ++i) {
+    values[i] = static_cast<double>(i);
+    const std::string name = std::to_string(i);
+    cells.replace(8 * i, name.size(), name);
+  }
   {
     Hdf5Writer file(path);
-    file.data_set<double>("x", {rows, 1}, std::vector<double>(rows, 1.5),
+    file.data_set<double>("X", {rows, 1}, values,
                           {.chunk = {rows, 1}, .gzip = 1, .checksum = true});
+    file.data_set_of("obs/_index", type, {rows}, {.chunk = {rows}, .gzip = 1}, type, cells.data());
+    const Hdf5Id obs(opened(file, "obs"), H5Oclose);
+    text(obs, "_index", "_index");
   }
-  const Matrix m = Matrix::open(path);
-  const double first = ticks([&] { CHECK(m.read<double>({{0, 10}, {0, 1}})[9] == 1.5); });
-  const double others = ticks([&] {
-    for (std::uint64_t row = 10; row < 2010; row += 10) {
-      CHECK(m.read<double>({{row, row + 10}, {0, 1}})[9] == 1.5);
-    }
-  });
-  CHECK(others < 40 * first);
-}
-
-TEST_CASE("hdf5: strings in one chunk are decompressed once, not for each strip of them") {
-  const TempDir dir;
-  constexpr hsize_t rows = 1 << 20;
-  const Hdf5Id type(string_type(64), H5Tclose);
-  const std::string cells(rows * 64, 'w');
-  const auto seconds = [&](const std::string& name, hsize_t chunk) {
-    const auto path = dir / name;
-    {
-      Hdf5Writer file(path);
-      file.data_set<float>("X", {rows, 1}, std::vector<float>(rows));
-      file.data_set_of("obs/_index", type, {rows}, {.chunk = {chunk}, .gzip = 1}, type,
-                       cells.data());
-      const Hdf5Id obs(opened(file, "obs"), H5Oclose);
-      text(obs, "_index", "_index");
-    }
-    OpenOptions options;
-    options.array = "X";
-    const Matrix m = Matrix::open(path, options);
-    return ticks([&] { CHECK(m.row_names()->size() == rows); });
-  };
-  const double several = seconds("a.h5", 1 << 16);
-  CHECK(seconds("b.h5", rows) < 3 * several);
+  OpenOptions options;
+  options.array = "X";
+  const Matrix m = Matrix::open(path, options);
+  for (std::uint64_t row = 0; row + 10 <= rows; row += 1000) {
+    CHECK(m.read<double>({{row, row + 10}, {0, 1}})[9] == static_cast<double>(row + 9));
+  }
+  const auto names = m.row_names();
+  REQUIRE(names->size() == rows);
+  for (std::uint64_t i = 0; i < rows; i += 999) {
+    CHECK(std::string((*names)[i]).starts_with(std::to_string(i)));
+  }
 }

@@ -53,9 +53,8 @@ struct Survey {
 Survey survey(const DenseCells& cells);
 Survey survey(const CsrCells& cells);
 
-/// True when rows [begin, end) of those held meet the conditions of CsrCells, and are inside the
-/// block.
-bool are_clean(const CsrCells& cells, std::uint32_t begin, std::uint32_t end);
+/// True when the rows meet the conditions of CsrCells, and are inside the block.
+bool are_clean(const CsrCells& cells);
 
 /// How a block is to be stored.
 struct Plan {

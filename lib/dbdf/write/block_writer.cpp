@@ -232,18 +232,9 @@ bool BlockWriter::put_if_clean(BlockPos pos, const CsrCells& cells, Parts parts)
     stored.values = converted.data();
     stored.type = declared;
   }
-  const dbdf::Survey found = options_.narrow ? survey(stored) : dbdf::Survey{stored.stored(), 0};
-  if (found.nonzero < stored.stored()) return false;
-  require_codes(pos, stored);
-  if (is_part(parts, pos, {cells.rows, cells.cols})) {
-    const bool clean = are_clean(stored, 0, stored.row_count());
-    if (clean) keep_part(pos, stored);
-    return clean;
-  }
-  if (!options_.plain) return write_rows(pos, stored, found, declared, Rows::unseen, nullptr);
-  // Taking back a block leaves padding, which a plain file must not have.
-  return are_clean(stored, 0, stored.row_count()) &&
-         write_rows(pos, stored, found, declared, Rows::clean, nullptr);
+  if (!are_clean(stored)) return false;
+  put(pos, stored, nullptr, parts);
+  return true;
 }
 
 void BlockWriter::put(BlockPos pos, const CsrCells& cells, Turn* turn, Parts parts) {
@@ -251,7 +242,7 @@ void BlockWriter::put(BlockPos pos, const CsrCells& cells, Turn* turn, Parts par
   require_codes(pos, cells);
   if (is_part(parts, pos, {cells.rows, cells.cols})) return keep_part(pos, cells);
   const dbdf::Survey found = options_.narrow ? survey(cells) : dbdf::Survey{cells.stored(), 0};
-  write_rows(pos, cells, found, declared, Rows::clean, turn);
+  write_rows(pos, cells, found, declared, turn);
 }
 
 void BlockWriter::put_empty(BlockPos pos, TileShape shape) {
@@ -272,10 +263,8 @@ BlockStats BlockWriter::stats_of(const DenseCells& cells, ValueType stored) cons
   return stats_of_values(stored, cells.type, cells.data, cells.rows, cells.cols, cells.row_step);
 }
 
-// Checks unseen rows a few at a time, just before they are encoded, so that they are read from
-// memory once. False, and nothing was put, when they are not clean.
-bool BlockWriter::write_rows(BlockPos pos, const CsrCells& cells, const dbdf::Survey& found,
-                             ValueType declared, Rows rows, Turn* turn) {
+void BlockWriter::write_rows(BlockPos pos, const CsrCells& cells, const dbdf::Survey& found,
+                             ValueType declared, Turn* turn) {
   const dbdf::Plan plan = make_plan(found, cells.rows, cells.cols, declared, options_);
   const Entry entry = entry_of(pos, cells.rows, cells.cols, plan, found.nonzero);
   dbdf::EncodedStats stats(cells, plan, !options_.plain);
@@ -286,29 +275,25 @@ bool BlockWriter::write_rows(BlockPos pos, const CsrCells& cells, const dbdf::Su
     dbdf::RowEncoder encoder(cells, plan, buffer);
     for (std::uint32_t begin = 0, end; begin < cells.row_count(); begin = end) {
       end = end_of_look(cells, begin);
-      if (rows == Rows::unseen && !are_clean(cells, begin, end)) return false;
       encoder.put(begin, end);
       stats.reach(end);
     }
     encoder.finish();
     all = stats.finish();
-    return true;
   };
-  bool written = false;
   if (kPosition + entry.bytes <= ItemFile::kSmall) {
     // A small block is one piece, and gets its place when it is complete.
     const TakePiece take = [&](std::uint64_t, std::span<const std::byte> item) {
       file_.put(entry, all, item, turn);
     };
     buffer.start(0, take);
-    written = encode();
-    if (written) buffer.flush();
+    encode();
+    buffer.flush();
   } else {
-    written = file_.put_pieces(entry, all, turn, buffer, encode);
+    file_.put_pieces(entry, all, turn, buffer, encode);
   }
   buffers_.give_back(std::move(buffer));
-  if (written && entry.kind == BlockKind::csr && !options_.plain) row_directory_.add(entry, cells);
-  return written;
+  if (entry.kind == BlockKind::csr && !options_.plain) row_directory_.add(entry, cells);
 }
 
 void BlockWriter::write_planned(BlockPos pos, const DenseCells& cells, ValueType declared,
@@ -321,7 +306,7 @@ void BlockWriter::write_planned(BlockPos pos, const DenseCells& cells, ValueType
   }
   if (plan.kind == BlockKind::csr || plan.kind == BlockKind::coo) {
     dbdf::ListedRows rows = rows_.take();
-    write_rows(pos, rows.gather(cells, found.nonzero), found, declared, Rows::clean, turn);
+    write_rows(pos, rows.gather(cells, found.nonzero), found, declared, turn);
     rows_.give_back(std::move(rows));
     return;
   }
@@ -378,7 +363,6 @@ void BlockWriter::write_gathered(const Entry& entry, const BlockStats& stats,
   file_.put_pieces(entry, stats, turn, buffer, [&] {
     buffer.put(header);
     for (std::uint32_t r = 0; r < cells.rows; ++r) buffer.put({cells.row(r), cells.row_bytes()});
-    return true;
   });
   buffers_.give_back(std::move(buffer));
 }

@@ -111,9 +111,8 @@ class BlockWriter {
   void write_empty(BlockPos pos, TileShape shape, Turn* turn = nullptr);
   void write_gathered(const Entry& entry, const BlockStats& stats,
                       std::span<const std::byte> header, const dbdf::DenseCells& cells, Turn* turn);
-  enum class Rows : bool { clean, unseen };  // known to be clean (are_clean), or not known
-  bool write_rows(BlockPos pos, const dbdf::CsrCells& cells, const dbdf::Survey& found,
-                  ValueType declared, Rows rows, Turn* turn);
+  void write_rows(BlockPos pos, const dbdf::CsrCells& cells, const dbdf::Survey& found,
+                  ValueType declared, Turn* turn);
   std::vector<std::byte> take_scratch(std::size_t bytes);
 
   Schema schema_;

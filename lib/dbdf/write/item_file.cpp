@@ -161,8 +161,8 @@ std::vector<std::byte> ItemFile::pack(Entry& entry, std::span<const iovec> parts
   return packed;
 }
 
-bool ItemFile::put_pieces(Entry entry, const BlockStats& stats, Turn* turn, PieceBuffer& buffer,
-                          const std::function<bool()>& make) {
+void ItemFile::put_pieces(Entry entry, const BlockStats& stats, Turn* turn, PieceBuffer& buffer,
+                          const std::function<void()>& make) {
   if (pack_ != Packing::none) {
     std::vector<std::byte> item;
     item.reserve(kPosition + entry.bytes);
@@ -170,12 +170,10 @@ bool ItemFile::put_pieces(Entry entry, const BlockStats& stats, Turn* turn, Piec
       item.insert(item.end(), piece.begin(), piece.end());
     };
     buffer.start(0, take);
-    if (!make()) return false;
+    make();
     buffer.flush();
-    put(entry, stats, item, turn);
-    return true;
+    return put(entry, stats, item, turn);
   }
-  bool made = false;
   attempt([&] {
     const Place place = reserve(entry, stats, turn);
     file_.will_write(place.offset, kPosition + entry.bytes);
@@ -185,59 +183,11 @@ bool ItemFile::put_pieces(Entry entry, const BlockStats& stats, Turn* turn, Piec
       file_.write_at(offset, piece);
     };
     buffer.start(place.offset, take);
-    made = make();
-    if (!made) return take_back(place, entry, buffer);
+    make();
     buffer.flush();
     entry.hash = hash.value();
     set_entry(place, entry, stats);
   });
-  return made;
-}
-
-// Removes the item if it is the last one, otherwise replaces it with padding.
-void ItemFile::take_back(const Place& place, const Entry& entry, PieceBuffer& buffer) {
-  const std::uint64_t end = entry.offset + entry.bytes;
-  {
-    const std::lock_guard lock(mutex_);
-    if (tail_.offset() == end) {
-      file_.cut(place.begin);
-      tail_.start(place.begin, write_);
-      entries_.pop_back();
-      if (keeps_stats_) stats_.pop_back();
-      return;
-    }
-    taken_back_.push_back(place.number);
-  }
-  buffer.start(place.offset, write_);
-  while (buffer.offset() < end) {
-    // Every large item is long enough for a padding block.
-    const std::uint64_t left = end - buffer.offset();
-    put_padding(left > kLongestPadding ? kLongestPadding / 2 : left, buffer);
-  }
-  buffer.flush();
-}
-
-const EntryTable& ItemFile::entries() {
-  if (!taken_back_.empty()) {
-    std::sort(taken_back_.begin(), taken_back_.end());
-    EntryTable kept;
-    std::vector<BlockStats> kept_stats;
-    kept.reserve(entries_.size() - taken_back_.size());
-    for (std::uint64_t i = 0; i < entries_.size(); ++i) {
-      if (std::binary_search(taken_back_.begin(), taken_back_.end(), i)) continue;
-      kept.push_back(entries_[i]);
-      if (keeps_stats_) kept_stats.push_back(stats_[i]);
-    }
-    entries_ = std::move(kept);
-    stats_ = std::move(kept_stats);
-    taken_back_.clear();
-  }
-  return entries_;
-}
-
-EntryTable ItemFile::take_entries() {
-  entries();
-  return std::move(entries_);
 }
 
 void ItemFile::set_entry(const Place& place, const Entry& entry, const BlockStats& stats) {
@@ -266,7 +216,6 @@ ItemFile::Place ItemFile::reserve(Entry& entry, const BlockStats& stats, Turn* t
   Place place{};
   in_turn(turn, [&] {
     const std::lock_guard lock(mutex_);
-    place.begin = tail_.offset();
     if (entry.kind == BlockKind::dense && entry.codec == 0) append_padding();
     tail_.flush();
     place.offset = tail_.offset();

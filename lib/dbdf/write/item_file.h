@@ -60,9 +60,9 @@ class ItemFile {
   /// Puts an item in several parts, the first of which holds position and header.
   void put(Entry entry, const BlockStats& stats, std::span<const iovec> parts, Turn* turn);
   /// Puts a large item piece by piece: make() puts its bytes into `buffer`, and may still set
-  /// `stats`. If make() returns false, the item is not put, and this returns false.
-  bool put_pieces(Entry entry, const BlockStats& stats, Turn* turn, PieceBuffer& buffer,
-                  const std::function<bool()>& make);
+  /// `stats`.
+  void put_pieces(Entry entry, const BlockStats& stats, Turn* turn, PieceBuffer& buffer,
+                  const std::function<void()>& make);
 
   /// Reserves room for entries: growing a table of millions takes the memory of two. Before any
   /// item is put.
@@ -70,8 +70,8 @@ class ItemFile {
 
   /// The items put so far, in file order. This and the following functions REQUIRE that no thread
   /// is putting items.
-  const EntryTable& entries();
-  EntryTable take_entries();
+  const EntryTable& entries() const noexcept { return entries_; }
+  EntryTable take_entries() { return std::move(entries_); }
   /// Their statistics, in the same order; none unless they are kept.
   std::vector<BlockStats> take_stats() { return std::move(stats_); }
   /// Puts the hints and the index of a file with this header.
@@ -88,15 +88,14 @@ class ItemFile {
   void give_up() noexcept { failed_ = true; }
 
  private:
-  /// Where an item is, with and without the padding before it, and the number of its entry.
+  /// Where an item is, and the number of its entry.
   struct Place {
-    std::uint64_t begin, offset, number;
+    std::uint64_t offset, number;
   };
 
   Place reserve(Entry& entry, const BlockStats& stats, Turn* turn);
   void list(const Entry& entry, const BlockStats& stats);
   void set_entry(const Place& place, const Entry& entry, const BlockStats& stats);
-  void take_back(const Place& place, const Entry& entry, PieceBuffer& buffer);
   std::vector<std::byte> pack(Entry& entry, std::span<const iovec> parts) const;
   void append_small(Entry& entry, const BlockStats& stats, std::span<const iovec> parts);
   bool goes_together(std::size_t bytes) const noexcept {
@@ -116,11 +115,10 @@ class ItemFile {
 
   TakePiece write_;  // to file_
 
-  std::mutex mutex_;                       // guards the following
-  EntryTable entries_;                     // in file order
-  std::vector<BlockStats> stats_;          //   likewise, if they are kept
-  std::vector<std::uint64_t> taken_back_;  // entries that were taken back
-  PieceBuffer tail_;                       // small items at the end of the file
+  std::mutex mutex_;               // guards the following
+  EntryTable entries_;             // in file order
+  std::vector<BlockStats> stats_;  //   likewise, if they are kept
+  PieceBuffer tail_;               // small items at the end of the file
 };
 
 }  // namespace dbdf

@@ -178,15 +178,15 @@ Survey survey(const CsrCells& cells) {
   });
 }
 
-bool are_clean(const CsrCells& cells, std::uint32_t begin, std::uint32_t end) {
-  for (std::uint32_t i = begin; i < end; ++i) {
+bool are_clean(const CsrCells& cells) {
+  for (std::uint32_t i = 0; i < cells.row_count(); ++i) {
     const std::uint64_t first = cells.row_ptr[i];
     const RowColumns columns(cells.col_idx + first, cells.row_ptr[i + 1] - first, cells.cols);
     if (!columns.ascending || !columns.inside) return false;
   }
-  const std::uint64_t first = cells.row_ptr[begin], count = cells.row_ptr[end] - first;
+  const std::uint64_t count = cells.stored();
   return visit_bits(cells.type, [&](auto bits) {
-    return count_nonzero<decltype(bits)>(cells.value(first), count) == count;
+    return count_nonzero<decltype(bits)>(cells.values, count) == count;
   });
 }
 
