@@ -293,8 +293,9 @@ void ZarrTree::add_frame(const std::string& path, const Frame& frame) {
 /// The root, with the metadata of all other nodes.
 void ZarrTree::consolidate(std::string attributes) {
   Json nodes = Json::object();
+  auto& list = nodes.get_ref<Json::object_t&>();  // nodes[path] would look through all before it
   for (const auto& [path, json] : metadata_) {
-    if (!path.empty()) nodes[path] = Json::parse(json);
+    if (!path.empty()) list.emplace_back(path, Json::parse(json));
   }
   Json root = group_json(Json::parse(attributes));
   root["consolidated_metadata"] = {

@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import resource
 import signal
 import struct
 import subprocess
@@ -164,6 +165,21 @@ def check_serve_labels_as_they_are(dapple):
             assert root["consolidated_metadata"]["metadata"][name]["attributes"]["label"] == labels[k]
             status, _, body = ask(f"{address}/{name}/c/0")
             assert status == 200 and struct.unpack("<q", body) == (k,), name
+
+
+def check_serve_many_columns(dapple):
+    """The metadata of all are not looked through for each, which was 20 times as long for 8 times as many."""
+
+    def seconds(count):
+        lines = [",".join(f"c{k:06}" for k in range(count)), ",".join("1" for _ in range(count))]
+        (dapple.folder / "wide.csv").write_text("\n".join(lines) + "\n")
+        before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+        with serving(dapple, "wide.csv") as address:
+            assert address
+        return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
+
+    few, many = seconds(6_000), seconds(48_000)
+    assert many < 14 * few, (few, many)
 
 
 def check_serve_words(dapple):
