@@ -304,6 +304,7 @@ def test_scans_read_only_rows_with_such_words_and_numbers(there, read):
         (grade > "b", 7), (city > "b", 7), (text == "\ufffd", 7), (text > "Zoë", 7),
         (text.is_in(["b", "a", None]), 3), (text.is_in(["b", "\ufffd"]), 7), (city.is_in(["Zoë"]), 1),
         (pl.col("n").is_in([1, 2, 99]), 2), (pl.col("n").is_in(list(range(3, 900))), 4), (text.str.starts_with("Z"), 1),
+        (text.is_in([*map(chr, range(97, 180)), "\ufffd"]), 7), (text.is_in(list(map(chr, range(97, 180)))), 3),
         (text.is_in(["b", None], nulls_equal=True), 7), (pl.col("n").is_in([]), 7), (~text.is_in(["b"]), 7),
         (text.str.starts_with("b") & text.is_null(), 2), (text.str.starts_with("Zo") | text.is_null(), 7),
     ):  # fmt: skip

@@ -113,12 +113,14 @@ def _of_list(frame: Frame, column: Any, stream: list[int]) -> Condition | None:
     if len(values) > _MANY and not isinstance(values[0], str):
         return _both(_compared(frame, column, "GtEq", values[0]),
                      _compared(frame, column, "LtEq", values[-1]))  # fmt: skip
-    found = [_compared(frame, column, "Eq", value) for value in values[:_MANY]]
-    name, kind, dtype = _column(frame, column)
-    if values and None not in found and (kind != "number" or dtype.kind != "f") and not times:
-        return ColumnName(name).isin(values)  # which are compared as they are
+    name, _, dtype = _column(frame, column)
+    found = [_compared(frame, column, "Eq", value) for value in values]
     parts = [one for one in found if one is not None]
-    return Condition(*parts, joint="or") if len(parts) == len(values) > 0 else None
+    if not values or len(parts) < len(values):
+        return None
+    if isinstance(values[0], str) or (isinstance(values[0], int) and dtype.kind != "f"):
+        return ColumnName(name).isin(values)  # which are compared as they are
+    return Condition(*parts, joint="or")
 
 
 def _of_words(name: str, kind: str, op: str, value: str) -> Condition | None:
