@@ -258,7 +258,7 @@ def _telling() -> Iterator[None]:
 
 
 def _groups(batches: Iterable[Any], most_rows: float, most_bytes: float) -> Iterator[list[Any]]:
-    """Batches that follow each other, about so many rows or bytes together."""
+    """Batches that follow each other, put together until they have these rows or bytes."""
     group: list[Any] = []
     rows = size = 0
     for batch in batches:
