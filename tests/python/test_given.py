@@ -2,11 +2,13 @@
 
 import multiprocessing
 import os
+import tempfile
 
 import numpy as np
 import pytest
 
 import pydapple as dp
+from pydapple import tables
 
 A = np.arange(6.0).reshape(2, 3)
 
@@ -71,12 +73,6 @@ def test_a_data_array_is_a_matrix(tmp_path, chunks):
     assert dp.open(tmp_path / "c.dbdf")["y"].tolist() == [3, 4, 5]
 
 
-def dask_frame():
-    dd = pytest.importorskip("dask.dataframe")
-    pd = pytest.importorskip("pandas")
-    return dd.from_pandas(pd.DataFrame({"a": [1, 2]}), npartitions=2)
-
-
 def dask_delayed():
     return pytest.importorskip("dask").delayed(A)
 
@@ -118,7 +114,6 @@ def polars_series():
 @pytest.mark.parametrize(
     "made, words",
     [
-        (dask_frame, "compute"),
         (dask_delayed, "compute"),
         (tree, "a DataArray of two"),
         (zarr_group, "write one of them"),
@@ -163,6 +158,87 @@ def test_every_table_is_a_table(there):
     ):  # fmt: skip
         f = there(given)
         assert f["a"].tolist() == [1, 2] and f["b"].tolist() == ["x", None]
+
+
+class Query:
+    """Gives batches as they are asked for, and notes how many of them were in files by then."""
+
+    def __init__(self, schema, count, make, folder):
+        self.schema, self.count, self.make, self.folder = schema, count, make, folder
+        self.files = []
+
+    def batches(self):
+        for k in range(self.count):
+            self.files.append(len(list(self.folder.glob("*/*.dbdf"))))
+            yield self.make(k)
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        pa = pytest.importorskip("pyarrow")
+        reader = pa.RecordBatchReader.from_batches(self.schema, self.batches())
+        return reader.__arrow_c_stream__(requested_schema)
+
+
+@pytest.mark.parametrize("name", ["w.dbdf", "w.csv.gz", "w.parquet"])
+def test_a_query_larger_than_memory_is_written_in_pieces(tmp_path, monkeypatch, name):
+    pa = pytest.importorskip("pyarrow")
+    (tmp_path / "t").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "t"))
+    monkeypatch.setattr(tables, "_PIECE", 10_000)
+
+    def batch(k):
+        rows = range(500 * k, 500 * k + 500)
+        late = [None if row < 2900 else row for row in rows]
+        words = [f"w{row % 700}" for row in rows]
+        return pa.record_batch({"i": list(rows), "late": pa.array(late, "i4"), "text": words})
+
+    schema = batch(0).schema.with_metadata({"who": "me"})
+    query = Query(schema, 6, lambda k: batch(k).replace_schema_metadata(schema.metadata), tmp_path / "t")
+    dp.write(tmp_path / name, query, sync=False)
+    if name == "w.parquet":
+        dp.convert(tmp_path / name, tmp_path / "p.dbdf", sync=False)
+    wanted = pa.Table.from_batches([batch(k) for k in range(6)])
+    f = dp.open(tmp_path / name.replace("w.parquet", "p.dbdf"))
+    assert f["i"].tolist() == list(range(3000))
+    gone = np.nan if name == "w.csv.gz" else None
+    late = [gone if row is None else row for row in wanted["late"].to_pylist()]
+    np.testing.assert_equal(f["late"].tolist(), late)
+    assert f["text"].tolist() == wanted["text"].to_pylist()
+    assert f.attrs == ({} if name == "w.csv.gz" else {"who": "me"})
+    assert query.files == [0, 0, 2, 3, 4, 5]  # none is written before it is known to be one of many
+    assert not list((tmp_path / "t").iterdir())
+
+
+@pytest.mark.parametrize("name", ["w.dbdf", "w.npy"])
+def test_a_query_that_fails_leaves_nothing(tmp_path, monkeypatch, name):
+    pa = pytest.importorskip("pyarrow")
+    (tmp_path / "t").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "t"))
+    monkeypatch.setattr(tables, "_PIECE", 1000)
+    one = pa.record_batch({"a": list(range(500))})
+
+    def make(k):
+        if k == 3:
+            raise ValueError("the connection is closed")
+        return one
+
+    with pytest.raises(dp.Error, match="the connection is closed"):
+        dp.write(tmp_path / name, Query(one.schema, 5, make, tmp_path / "t"))
+    assert [path.name for path in tmp_path.iterdir()] == ["t"]
+    assert not list((tmp_path / "t").iterdir())
+
+
+@pytest.mark.parametrize("index", [None, "name"])
+def test_dask_frames_are_written_partition_by_partition(tmp_path, index):
+    dd = pytest.importorskip("dask.dataframe")
+    pd = pytest.importorskip("pandas")
+    t = pd.DataFrame({"a": range(9), "b": list("abcabcabd"), "name": [f"n{k}" for k in range(9)]})
+    t = t if index is None else t.set_index(index)
+    dp.write(tmp_path / "w.dbdf", dd.from_pandas(t, npartitions=3), sync=False)
+    pd.testing.assert_frame_equal(dp.open(tmp_path / "w.dbdf").to_pandas(), t, check_dtype=False)
+    dp.append(tmp_path / "w.dbdf", dd.from_pandas(t, npartitions=2), sync=False)
+    assert len(dp.open(tmp_path / "w.dbdf")) == 18
+    dp.dataset.append(tmp_path / "s", dd.from_pandas(t, npartitions=2), sync=False)
+    assert dp.open(tmp_path / "s")["a"].tolist() == list(range(9))
 
 
 @pytest.mark.parametrize("dtype", ["<f2", ">f2", ">i4", ">u8", ">f8"])

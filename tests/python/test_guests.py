@@ -5,7 +5,7 @@ import pytest
 from conftest import people
 
 import pydapple as dp
-from pydapple import guests
+from pydapple import guests, tables
 
 pd = pytest.importorskip("pandas")
 pa = pytest.importorskip("pyarrow")
@@ -121,14 +121,14 @@ def test_files_larger_than_memory_are_read_in_pieces(tmp_path, monkeypatch, name
         pa.feather.write_feather(pa.Table.from_pandas(t), path, chunksize=500)
     made = []
     for piece in (1 << 30, 20_000):
-        monkeypatch.setattr(guests, "_PIECE", piece)
+        monkeypatch.setattr(tables, "_PIECE", piece)
         dp.convert(path, tmp_path / "t.dbdf", overwrite=True, sync=False)
         made.append(dp.open(tmp_path / "t.dbdf"))
     whole, pieces = (f.to_pandas() for f in made)
     pd.testing.assert_frame_equal(pieces, whole, check_categorical=ordered)
     assert made[0].attrs == made[1].attrs
-    assert len(list(guests.load(str(path), name.removeprefix("t.").replace("feather", "arrow")))) \
-        == (1 if ordered else 6)
+    with guests.read(str(path), name.removeprefix("t.").replace("feather", "arrow")) as read:
+        assert len(list(read)) == (1 if ordered else 6)
     dp.convert(path, tmp_path / "t.dbdf", columns=["f", 0], overwrite=True, sync=False)
     assert dp.open(tmp_path / "t.dbdf").columns == ("f", "i")
     if name == "t.parquet":

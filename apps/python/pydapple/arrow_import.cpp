@@ -1,5 +1,5 @@
-// Columns from an Arrow stream, put together from its batches: stored values, which of them are
-// missing, and what they mean.
+// Columns from an Arrow stream, put together from some batches or all: stored values, which of them
+// are missing, and what they mean.
 #include <algorithm>
 #include <cstring>
 #include <memory>
@@ -146,7 +146,7 @@ class Imported {
       const Strings strings(format_, array);
       put<std::uint32_t>(out, rows, [&](std::size_t k) {
         if (missing_[before + k] != 0) return 0U;
-        return words_.add(strings[first + static_cast<std::int64_t>(k)]);
+        return code_of(strings[first + static_cast<std::int64_t>(k)]);
       });
     } else if (format_ == "b") {
       put<std::uint8_t>(out, rows, [&](std::size_t k) {
@@ -167,6 +167,11 @@ class Imported {
     }
   }
 
+  /// True where only all of its words together tell their order.
+  bool is_ordered() const noexcept { return meaning_.ordered; }
+  /// That its cells and words take.
+  std::size_t bytes() const noexcept { return values_.size() + missing_.size() + word_bytes_; }
+
   /// (name, values, whether each is missing or None, meaning); half floats are the bits of theirs.
   nb::tuple finish() {
     if (format_ == "tdm") count_days();
@@ -183,6 +188,13 @@ class Imported {
   }
 
  private:
+  std::uint32_t code_of(std::string_view word) {
+    const std::uint64_t before = words_.size();
+    const std::uint32_t code = words_.add(word);
+    if (words_.size() > before) word_bytes_ += word.size() + sizeof(word);
+    return code;
+  }
+
   /// Of the rows from `before` on, those that an array says are, from its row `first` on.
   void mark_missing(const ArrowArray& array, std::int64_t first, std::size_t before) {
     if (array.null_count == 0 || array.n_buffers == 0 || array.buffers[0] == nullptr) return;
@@ -289,7 +301,7 @@ class Imported {
       const std::int64_t at = dictionary.offset + static_cast<std::int64_t>(i);
       const bool gone = dictionary.null_count != 0 && dictionary.buffers[0] != nullptr &&
                         !bit(dictionary.buffers[0], at);
-      codes[i] = gone ? 0 : words_.add(strings[at]);
+      codes[i] = gone ? 0 : code_of(strings[at]);
     }
     const auto fill = [&](auto tag) {
       using Index = decltype(tag);
@@ -325,6 +337,7 @@ class Imported {
   ValueType type_ = ValueType::u8;
   Meaning meaning_;
   dapple::DictionaryBuilder words_;
+  std::size_t word_bytes_ = 0;
   std::vector<std::byte> values_;
   std::vector<std::uint8_t> missing_;
 };
@@ -355,41 +368,76 @@ int without_gil(const Call& call) {
   return call();
 }
 
-/// [(name, values, missing, meaning, metadata)] of all columns, and the metadata of the schema.
-nb::object read_stream(nb::handle capsule) {
-  auto* const held =
-      static_cast<ArrowArrayStream*>(PyCapsule_GetPointer(capsule.ptr(), kArrowStreamName));
-  if (held == nullptr) throw nb::python_error();
-  ArrowArrayStream& stream = *held;
-  if (stream.release == nullptr)
-    throw dapple::Error(dapple::Errc::invalid_argument, "the Arrow stream was read before");
-  Owned<ArrowSchema> schema;
-  check(stream, without_gil([&] { return stream.get_schema(&stream, &schema); }));
-  if (std::string(schema.format) != "+s") {
-    throw nb::type_error("the Arrow stream holds one array, but a frame is made of columns");
-  }
-  std::vector<Imported> columns;
-  for (std::int64_t k = 0; k < schema.n_children; ++k) columns.emplace_back(*schema.children[k]);
-  for (;;) {
-    Owned<ArrowArray> batch;
-    check(stream, without_gil([&] { return stream.get_next(&stream, &batch); }));
-    if (batch.release == nullptr) break;
-    if (batch.n_children != schema.n_children) {
-      throw dapple::Error(dapple::Errc::invalid_argument,
-                          "a batch of the Arrow stream does not fit its schema");
+/// The rows of a stream, some at a time.
+class Reader {
+ public:
+  explicit Reader(nb::handle capsule) {
+    auto* const held =
+        static_cast<ArrowArrayStream*>(PyCapsule_GetPointer(capsule.ptr(), kArrowStreamName));
+    if (held == nullptr) throw nb::python_error();
+    if (held->release == nullptr)
+      throw dapple::Error(dapple::Errc::invalid_argument, "the Arrow stream was read before");
+    static_cast<ArrowArrayStream&>(stream_) = *held;  // moved, as Arrow's interface has it
+    held->release = nullptr;
+    check(stream_, without_gil([&] { return stream_.get_schema(&stream_, &schema_); }));
+    if (std::string(schema_.format) != "+s") {
+      throw nb::type_error("the Arrow stream holds one array, but a frame is made of columns");
     }
-    for (std::size_t k = 0; k < columns.size(); ++k) {
-      columns[k].append(*batch.children[k], batch);
-    }
-    check_signals();
+    start_columns();
+    for (const Imported& column : columns_) whole_ |= column.is_ordered();
   }
-  nb::list out;
-  for (Imported& column : columns) out.append(column.finish());
-  return nb::make_tuple(out, to_list(pairs_in(schema.metadata)));
-}
+
+  nb::list metadata() const { return to_list(pairs_in(schema_.metadata)); }
+
+  /// [(name, values, missing, meaning, metadata)] of all columns, of the next rows, up to the batch
+  /// that makes them `most` bytes; of all rows where only all words of a category together tell
+  /// its order. None where no rows follow, other than at first.
+  nb::object next(std::uint64_t most) {
+    std::uint64_t bytes = 0, batches = 0;
+    while (whole_ || bytes < most) {
+      Owned<ArrowArray> batch;
+      check(stream_, without_gil([&] { return stream_.get_next(&stream_, &batch); }));
+      if (batch.release == nullptr) break;
+      if (batch.n_children != schema_.n_children) {
+        throw dapple::Error(dapple::Errc::invalid_argument,
+                            "a batch of the Arrow stream does not fit its schema");
+      }
+      bytes = 0;
+      for (std::size_t k = 0; k < columns_.size(); ++k) {
+        columns_[k].append(*batch.children[k], batch);
+        bytes += columns_[k].bytes();
+      }
+      ++batches;
+      check_signals();
+    }
+    if (batches == 0 && started_) return nb::none();
+    started_ = true;
+    nb::list out;
+    for (Imported& column : columns_) out.append(column.finish());
+    start_columns();
+    return out;
+  }
+
+ private:
+  void start_columns() {
+    columns_.clear();
+    for (std::int64_t k = 0; k < schema_.n_children; ++k)
+      columns_.emplace_back(*schema_.children[k]);
+  }
+
+  Owned<ArrowArrayStream> stream_;
+  Owned<ArrowSchema> schema_;
+  std::vector<Imported> columns_;  // of the rows that are being read
+  bool whole_ = false, started_ = false;
+};
 
 }  // namespace
 
-void bind_arrow_import(nb::module_& m) { m.def("read_arrow", &read_stream); }
+void bind_arrow_import(nb::module_& m) {
+  nb::class_<Reader>(m, "ArrowReader")
+      .def(nb::init<nb::handle>())
+      .def("metadata", &Reader::metadata)
+      .def("next", &Reader::next);
+}
 
 }  // namespace pydapple

@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from typing import Any
 
 from numpy.typing import DTypeLike
 
-from . import _core, guests, remote, temporary, ten_x
+from . import guests, remote, ten_x
 from .absent import Absent
 from .arguments import told
-from .errors import Error, InvalidArgumentError, TypeMismatchError, UnsupportedError
+from .errors import InvalidArgumentError, TypeMismatchError, UnsupportedError
 from .files import open
 from .frame import Frame
 from .frame_columns import each_label
 from .given import name_of
 from .identity import file_name
 from .matrix import Matrix
+from .pieces import stacked
 from .reports import Path, Progress, WriteSummary
 from .rewrite import rewrite
-from .write import write as write_table
 
 
 @told
@@ -120,12 +120,6 @@ def convert(
         )  # fmt: skip
 
 
-def joined(parts: Sequence[Matrix | Frame], axis: int, allow_loss: bool = False) -> Matrix | Frame:
-    """Several as one, of which nothing is read before it is asked for."""
-    whole = _core.concat(list(parts), axis, allow_loss)
-    return Matrix(whole) if isinstance(whole, _core.Matrix) else Frame(whole)
-
-
 def _is_own(name: str, to: str | None) -> bool:
     return name.endswith(".dbdf") if to is None else to == "dbdf"
 
@@ -167,19 +161,7 @@ def opened_as(
             f"{remote.shown(file_name(src))}: files of Parquet and Arrow far away are not read "
             "here: download it first, or write what pandas, polars or pyarrow read of it"
         )
-    with temporary.folder() as folder, ExitStack() as files:
-        labels = None if columns is None else each_label(columns)
-        try:
-            parts: list[Matrix | Frame] = []
-            for k, table in enumerate(guests.load(file_name(src), guest, labels)):
-                path = os.path.join(folder, f"{k}.dbdf")
-                write_table(path, table, sync=False, threads=0)
-                parts.append(open(path))
-                files.enter_context(parts[-1])
-            whole = parts[0] if len(parts) == 1 else joined(parts, 0)
-            with whole:
-                yield whole
-        except Error as error:
-            if os.path.dirname(error.file) == folder:  # which nobody has ever seen
-                error.file, error.offset = file_name(src), None
-            raise
+    labels = None if columns is None else each_label(columns)
+    name = file_name(src)
+    with guests.read(name, guest, labels) as tables, stacked(tables, name, 0) as whole:
+        yield whole

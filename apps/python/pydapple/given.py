@@ -20,14 +20,11 @@ Kind = Literal["opened", "table", "sparse", "chunked", "array"]
 
 # What is neither a matrix nor a table, and what to pass in its place.
 _REFUSED = {
-    "dask.DataFrame": "a Dask DataFrame has no cells yet: compute() it, or write each of its "
-    "partitions and put the files together with pydapple.concat",
-    "dask_expr.DataFrame": "a Dask DataFrame has no cells yet: compute() it, or write each of its "
-    "partitions and put the files together with pydapple.concat",
     "dask.Bag": "a Dask Bag has no cells yet: compute() it, and make an array or a table of it",
     "dask.Delayed": "a Delayed has no cells yet: compute() it, or make an array of it with "
     "dask.array.from_delayed",
-    "polars.LazyFrame": "a LazyFrame has no rows yet: collect() it first",
+    "polars.LazyFrame": "a LazyFrame has no rows yet: collect() it first, or sink_parquet() it and "
+    "pydapple.convert that file where they do not fit in memory",
     "anndata.AnnData": "an AnnData holds several objects, and write makes a file of one: "
     "write_anndata makes a collection of all",
     "xarray.Dataset": "a Dataset holds several arrays: write one of them, a DataArray of two "
@@ -73,7 +70,7 @@ def kind_of(data: Any) -> Kind:
         raise TypeMismatchError(_REFUSED[name])
     if is_sparse(data):  # of which one is a mapping, too
         return "sparse"
-    if isinstance(data, Mapping):
+    if isinstance(data, Mapping) or is_dask_frame(data):
         return "table"
     if isinstance(data, np.ndarray):
         return "array" if data.dtype.names is None else "table"
@@ -90,6 +87,11 @@ def kind_of(data: Any) -> Kind:
 def is_sparse(data: Any) -> bool:
     """Whether it is a SciPy sparse array, or gives one as those do."""
     return hasattr(data, "tocsr") and hasattr(data, "nnz")
+
+
+def is_dask_frame(data: Any) -> bool:
+    """A Dask DataFrame, whose partitions are made when they are asked for."""
+    return bool(_names_of(data) & {"dask.DataFrame", "dask_expr.DataFrame"})
 
 
 def is_polars(data: Any) -> bool:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import errno
-import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import numpy as np
@@ -28,8 +27,8 @@ from .identity import file_name
 from .matrix import Matrix
 from .names import Names, to_core
 from .reports import WriteSummary
+from .tables import Table, tables_of
 
-_PIECE = 256 << 20  # bytes of a table that are in memory at once
 _GUESTS = {".parquet": "parquet", ".feather": "arrow", ".arrow": "arrow", ".npz": "npz"}
 
 
@@ -66,48 +65,58 @@ def of_name(path: Any, *, writing: bool) -> str | None:
     return _GUESTS.get(ending)
 
 
-def load(path: str, guest: str, labels: Sequence[str | int] | None = None) -> Iterator[Any]:
-    """A file as tables that `pydapple.write` takes, some rows in each, or all where they are few.
+@contextmanager
+def read(
+    path: str, guest: str, labels: Sequence[str | int] | None = None
+) -> Iterator[Iterator[Table]]:
+    """The rows of a file, as `tables_of` has them, with pyarrow's exceptions as Errors.
 
     Only these columns, if all are given by label.
     """
-    pieces = _reading(path, lambda: _pieces(path, guest, labels))
-    while (piece := _reading(path, lambda: next(pieces, None))) is not None:
-        yield piece
+    import pyarrow as pa
+
+    refused: list[Exception] = []
+
+    def noted(batches: Iterator[Any]) -> Iterator[Any]:
+        try:
+            yield from batches
+        except (OSError, ValueError) as error:  # of which a stream keeps nothing but words
+            refused.append(error)
+            raise
+
+    with ExitStack() as files:
+        schema, batches = _reading(path, lambda: _opened(files, path, guest, labels))
+        try:
+            yield tables_of(pa.RecordBatchReader.from_batches(schema, noted(batches)))
+        except Error as error:
+            if refused:
+                raise _bad(path, refused[0]) from error
+            raise
 
 
-def _pieces(path: str, guest: str, labels: Sequence[str | int] | None) -> Iterator[Any]:
+def _opened(
+    files: ExitStack, path: str, guest: str, labels: Sequence[str | int] | None
+) -> tuple[Any, Iterator[Any]]:
+    """The schema of a file, and its batches."""
+    import pyarrow as pa
+
     if guest == "parquet":
         import pyarrow.parquet
 
-        with pyarrow.parquet.ParquetFile(path) as file:  # read_table knows columns by name only
-            wanted = _among(file.schema_arrow.names, labels)
-            empty = file.schema_arrow.empty_table()
-            yield from _tables(empty, wanted, file.iter_batches(columns=wanted))
-        return
-    with _arrow_file(path) as file:
-        empty = file.schema.empty_table()
-        wanted = _among(empty.column_names, labels)
-        batches = (file.get_batch(k) for k in range(file.num_record_batches))
-        few = batches if wanted is None else (batch.select(wanted) for batch in batches)
-        yield from _tables(empty, wanted, few)
-
-
-def _tables(empty: Any, wanted: list[str] | None, batches: Iterator[Any]) -> Iterator[Any]:
-    """Batches as tables of what is in memory at once; without rows, one that is empty.
-
-    All are one table where only all words of a category together tell their order.
-    """
-    import pyarrow as pa
-
-    empty = empty if wanted is None else empty.select(wanted)
-    whole = any(getattr(field.type, "ordered", False) for field in empty.schema)
-    made = False
-    for group in _groups(batches, *((math.inf, math.inf) if whole else (1 << 22, _PIECE))):
-        yield pa.Table.from_batches(group)
-        made = True
-    if not made:
-        yield empty
+        # read_table knows columns by name only
+        file = files.enter_context(pyarrow.parquet.ParquetFile(path))
+        wanted = _among(file.schema_arrow.names, labels)
+        batches = file.iter_batches(columns=wanted)
+    else:
+        file = files.enter_context(_arrow_file(path))
+        wanted = _among(file.schema.names, labels)
+        whole = (file.get_batch(k) for k in range(file.num_record_batches))
+        batches = whole if wanted is None else (batch.select(wanted) for batch in whole)
+    schema = file.schema_arrow if guest == "parquet" else file.schema
+    if wanted is not None:
+        fields = [schema.field(name) for name in wanted]
+        schema = pa.schema(fields, metadata=schema.metadata)
+    return schema, batches
 
 
 @contextmanager
@@ -257,14 +266,14 @@ def _telling() -> Iterator[None]:
         raise TypeMismatchError(f"pyarrow cannot write this frame: {error}") from error
 
 
-def _groups(batches: Iterable[Any], most_rows: float, most_bytes: float) -> Iterator[list[Any]]:
-    """Batches that follow each other, put together until they have these rows or bytes."""
+def _groups(batches: Iterable[Any]) -> Iterator[list[Any]]:
+    """Batches that follow each other, as pyarrow makes row groups of them, but of little memory."""
     group: list[Any] = []
     rows = size = 0
     for batch in batches:
         group.append(batch)
         rows, size = rows + batch.num_rows, size + batch.nbytes
-        if rows >= most_rows or size >= most_bytes:
+        if rows >= 1 << 20 or size >= 128 << 20:
             yield group
             group, rows, size = [], 0, 0
     if group:
@@ -311,8 +320,7 @@ def _arrow_writer(
             import pyarrow.parquet as pq
 
             with _telling(), stream.raising(), pq.ParquetWriter(path, schema) as writer:
-                # As pyarrow makes row groups, but of little memory.
-                for group in _groups(named(), 1 << 20, 128 << 20):
+                for group in _groups(named()):
                     writer.write_table(pa.Table.from_batches(group))
         else:
             with _telling(), stream.raising(), pa.ipc.new_file(path, schema) as writer:

@@ -10,13 +10,14 @@ from typing import Any
 from . import _core, temporary
 from .absent import Absent, absent_code
 from .arguments import told
-from .conversion import convert, joined, opened_as
+from .conversion import convert, opened_as
 from .errors import Error, InvalidArgumentError, TypeMismatchError, UnsupportedError, shown
 from .files import holds_states
 from .frame import Frame
 from .identity import file_name
 from .matrix import Matrix
 from .names import Names
+from .pieces import joined
 from .reports import Path, Progress, WriteSummary, reporting
 from .write import write
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,8 +11,10 @@ from numpy.typing import NDArray
 
 from . import _core, attributes, pandas_index, times
 from .errors import Error, InvalidArgumentError, TypeMismatchError
-from .given import loaded, mixture, name_of
+from .given import is_dask_frame, loaded, mixture, name_of
 from .meanings import Meaning, mark_booleans, mark_missing, narrow_codes
+
+_PIECE = 256 << 20  # bytes of a table that comes in pieces
 
 
 class StoredColumn(NamedTuple):
@@ -45,12 +47,20 @@ class Table(NamedTuple):
     columns: list[StoredColumn]
     attrs: dict[str, Any]
     row_names: _core.Names | None = None
+    bare_rows: int = 0  # of one without columns
+
+    @property
+    def rows(self) -> int:
+        """How many rows it has."""
+        return len(self.columns[0].cells) if self.columns else self.bare_rows
 
 
 def table_of(data: Any, index_names: bool = True) -> Table:
     """What a table, as `given.kind_of` calls it, holds; an index of str as names, or a column."""
     if isinstance(data, Table):
         return data
+    if is_dask_frame(data):
+        data = data.compute()
     if isinstance(data, np.ndarray):
         if data.ndim != 1:
             raise InvalidArgumentError(
@@ -86,32 +96,60 @@ def _require_aligned(data: Mapping[Any, Any]) -> None:
             )
 
 
-def rows_of(data: Any) -> int:
+def _rows_of(data: Any) -> int:
     """How many rows a table without columns has."""
     return 0 if isinstance(data, Mapping) or not hasattr(data, "__len__") else len(data)
 
 
+def tables_of(data: Any) -> Iterator[Table]:
+    """The same as tables one below the other: as many as memory asks for, at least one.
+
+    What is in memory is one; a stream, and a Dask DataFrame, make their rows as they are asked for.
+    """
+    if is_dask_frame(data):
+        parts = data.partitions
+        yield from (table_of(parts[k].compute(), False) for k in range(data.npartitions))
+        return
+    in_memory = any(hasattr(data, name) for name in ("iloc", "num_rows", "height"))
+    if isinstance(data, Table):
+        yield data
+    elif isinstance(data, (Mapping, np.ndarray)) or in_memory:
+        yield table_of(data)._replace(bare_rows=_rows_of(data))
+    else:
+        yield from _read_arrow(data, _PIECE)
+
+
 def from_arrow(data: Any) -> Table:
     """The table of anything with ``__arrow_c_stream__``; metadata become attributes."""
-    columns, noted = [], {}
+    return next(_read_arrow(data, (1 << 64) - 1))
+
+
+def _read_arrow(data: Any, most: int) -> Iterator[Table]:
+    """Tables of about these bytes; all rows are one where a category has an order."""
     try:
         stream = data.__arrow_c_stream__()
     except Exception as error:
         raise TypeMismatchError(f"{name_of(data)} gives no Arrow stream: {error}") from error
-    try:
-        read, metadata = _core.read_arrow(stream)
-    except TypeError as error:
-        raise TypeMismatchError(str(error)) from None
-    except ValueError as error:
-        if isinstance(error, Error):
-            raise
-        raise TypeMismatchError(f"{name_of(data)} gives no Arrow stream: {error}") from None
-    for label, cells, missing, described, of_column in read:
-        meaning = Meaning(*described)
-        gone = None if missing is None else missing.view(bool)
-        columns.append(marked(label, cells, gone, meaning))
-        noted[label] = attributes.of_metadata(of_column)
-    return Table(columns, attributes.with_columns(attributes.of_metadata(metadata), noted))
+    reader = None
+    while True:
+        try:
+            reader = reader or _core.ArrowReader(stream)
+            read = reader.next(most)
+        except TypeError as error:
+            raise TypeMismatchError(str(error)) from None
+        except ValueError as error:
+            if isinstance(error, Error):
+                raise
+            raise TypeMismatchError(f"{name_of(data)} gives no Arrow stream: {error}") from None
+        if read is None:
+            return
+        columns, noted = [], {}
+        for label, cells, missing, described, of_column in read:
+            gone = None if missing is None else missing.view(bool)
+            columns.append(marked(label, cells, gone, Meaning(*described)))
+            noted[label] = attributes.of_metadata(of_column)
+        known = attributes.of_metadata(reader.metadata())
+        yield Table(columns, attributes.with_columns(known, noted))
 
 
 def marked(

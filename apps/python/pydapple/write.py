@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 import operator
-import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 from numpy.typing import DTypeLike, NDArray
 
-from . import _core, attributes, guests, keys, pandas_index, temporary
+from . import _core, attributes, guests, keys, pandas_index
 from .arguments import told
 from .arrays import bands_of
 from .attributes import write_options
 from .declared import cell_dtype, declared
-from .errors import Error, InvalidArgumentError, TypeMismatchError, UnsupportedError, shown
+from .errors import InvalidArgumentError, TypeMismatchError, UnsupportedError, shown
 from .files import is_own_name
 from .given import Kind, chunked, is_sparse, kind_of, plain_array, store_chunks, unwrapped
 from .identity import file_name
 from .meanings import Meaning
 from .reports import Path, Progress, WriteSummary, reporting
 from .rewrite import rewrite
-from .tables import StoredColumn, Table, rows_of, table_of
+from .tables import StoredColumn, Table, tables_of
 from .writers import FrameWriter, MatrixWriter
 
 # What data has itself, as messages call it.
@@ -165,10 +165,13 @@ def write(
         data: a NumPy array of two dimensions, a SciPy sparse array, a `Matrix` or `Frame`, a pandas
             or polars DataFrame, a structured array, a mapping from labels to arrays, anything
             with ``__arrow_c_stream__``, such as a pyarrow Table, an xarray DataArray, or a Dask
-            array, which is written chunk by chunk by threads of this process. An index of pandas is
-            kept, and `Frame.to_pandas` gives it back: one of str as names of rows, others as
-            columns; one of integers without a name is not stored. So are labels of columns that are
-            integers. Columns keep what they mean: Booleans, times with unit and zone, categories
+            array, which is written chunk by chunk by threads of this process. What makes its rows
+            when they are asked for, such as a RecordBatchReader, a query of DuckDB or a Dask
+            DataFrame, may be larger than memory: it goes by temporary files in ``$TMPDIR``, but all
+            at once where a category has an order. An index of pandas is kept, and
+            `Frame.to_pandas` gives it back: one of str as names of rows, others as columns; one of
+            integers without a name is not stored. So are labels of columns that are integers.
+            Columns keep what they mean: Booleans, times with unit and zone, categories
             with the order of their words, text, and missing values.
         tile: rows and columns of a tile; if not given, tiles of about 512 KiB, wide ones for sparse
             data.
@@ -204,31 +207,49 @@ def write(
         options |= {k: v for k, v in attributes.of_array(data).items() if options[k] is None}
     data = unwrapped(data)
     kind_given = "table" if isinstance(data, Table) else kind_of(data)
+    from .pieces import stacked
+
+    several = False
+    pieces: Iterator[Any] = iter([data])
+    if kind_given == "table":
+        tables = tables_of(data)
+        first, second = next(tables), next(tables, None)
+        _keep_own(first, attrs, options)
+        several = second is not None
+        pieces = chain([first], [second] if several else [], tables)
+        data = None if several else first
+        del first, second  # of which there may be a third by and by
     if not is_own_name(path):
-        return _write_other(path, data, kind_given, threads, options, progress)
+        return _write_other(path, pieces, kind_given, threads, options, progress)
+    if several:
+        with stacked(pieces, file_name(path), threads) as whole:
+            return rewrite(whole, path, to="dbdf", threads=threads, progress=progress, **options)
     if kind_given == "opened":
         return rewrite(data, path, to="dbdf", threads=threads, progress=progress, **options)
     with reporting(progress, "write") as report:
         if kind_given == "table":
-            table, known, names = table_of(data)
-            if isinstance(attrs, Mapping) and not plain:  # in place of others, but for the index
-                options["attrs"] = {**pandas_index.notes_in(known), **attrs}
-            for name, own in (("attrs", known), ("row_names", names)):
-                if options[name] is None and own:
-                    options[name] = None if plain else own
-                    if plain:
-                        attributes.tell(f"the plain layout keeps no {_KEPT[name]}")
-            rows = len(table[0].cells) if table else rows_of(data)
-            return write_columns(path, table, rows, threads, options, report)
+            return write_columns(path, data.columns, data.rows, threads, options, report)
         return _write_matrix(path, data, kind_given, threads, options, report)
 
 
+def _keep_own(table: Table, attrs: Any, options: dict[str, Any]) -> None:
+    """Have the attributes and names kept that a table has itself, where no others are given."""
+    if isinstance(attrs, Mapping) and not options["plain"]:  # in place of others, but for the index
+        options["attrs"] = {**pandas_index.notes_in(table.attrs), **attrs}
+    for name, own in (("attrs", table.attrs), ("row_names", table.row_names)):
+        if options[name] is None and own:
+            options[name] = None if options["plain"] else own
+            if options["plain"]:
+                attributes.tell(f"the plain layout keeps no {_KEPT[name]}")
+
+
 def _write_other(
-    path: Path, data: Any, given: Kind, threads: int | None, options: dict[str, Any],
+    path: Path, pieces: Iterator[Any], given: Kind, threads: int | None, options: dict[str, Any],
     progress: Progress,
 ) -> WriteSummary:  # fmt: skip
     """Write a file of another format, by way of a temporary one of ours."""
     from .conversion import convert
+    from .pieces import stacked
 
     own = {"tile": None, "kind": "auto", "narrow": True, "align": 64, "pack": None, "plain": False}
     wrong = [name for name, default in own.items() if options[name] != default]
@@ -237,20 +258,12 @@ def _write_other(
             f"{file_name(path)} is the name of a file of another format, which is written without "
             f"{', '.join(wrong)}"
         )
-    beside = {name: options.pop(name) for name in ("attrs", "row_names", "col_names")}
-    finish = {name: options[name] for name in ("overwrite", "sync")}
+    options = {name: one for name, one in options.items() if name not in own}
     guests.require_new(file_name(path), options["overwrite"])
     if given == "opened":
-        return convert(data, path, threads=threads, progress=progress, **finish, **beside)
-    with temporary.folder() as folder:
-        own_file = os.path.join(folder, "data.dbdf")
-        write(own_file, data, sync=False, threads=threads, **beside)
-        try:
-            return convert(own_file, path, threads=threads, progress=progress, **finish)
-        except Error as error:
-            if error.file == own_file:  # which nobody has ever seen
-                error.file, error.offset = file_name(path), None
-            raise
+        return convert(next(pieces), path, threads=threads, progress=progress, **options)
+    with stacked(pieces, file_name(path), threads) as whole:
+        return convert(whole, path, threads=threads, progress=progress, **options)
 
 
 def _write_matrix(
