@@ -186,6 +186,7 @@ std::vector<std::string> CollectionFiles::members(std::string_view ending) const
     if (!name.ends_with(ending) || name == kDeclaration) continue;
     members.push_back(name.substr(0, name.size() - ending.size()));
   }
+  std::sort(members.begin(), members.end());  // "a b.dbdf" is before "a.dbdf", "a b" after "a"
   return members;
 }
 

@@ -152,6 +152,18 @@ def test_any_text_can_be_a_part_of_a_name(tmp_path):
     assert [c[f"m/{part}"][0, 0] for part in made] == list(range(len(texts)))
 
 
+def test_names_that_other_names_start_with_are_found(tmp_path):
+    names = ["a", "a b", "a!", "a-b", "a.b", "a/b", "ab", "uns", "uns/a", "uns/a b", "uns/a-"]
+    parts = {name: {"is": name} if name[:3] == "uns" else np.full((1, 1), k) for k, name in enumerate(names)}
+    c = dp.write_collection(tmp_path / "c.dds", parts, sync=False)
+    dp.pack_collection(tmp_path / "c.dds", tmp_path / "c.zip")
+    for found in (c, dp.open(tmp_path / "c.zip")):
+        assert sorted(found) == names
+        for k, name in enumerate(names):
+            assert name in found and name + " " not in found
+            assert found[name] == {"is": name} if name[:3] == "uns" else found[name][0, 0] == k
+
+
 def test_a_member_is_replaced_whole(pbmc):
     old = pbmc["X"]
     pbmc["X"] = X * 3
