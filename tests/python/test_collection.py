@@ -12,7 +12,7 @@ import scipy.sparse as sp
 
 import pydapple as dp
 from pydapple import collection
-from pydapple.collection import escaped, unescaped
+from pydapple.member_names import escaped, unescaped
 
 CELLS = ["c0", "c1", "c2", "c3"]
 X = sp.csr_array(np.array([[1.0, 0, 0], [0, 2, 0], [0, 0, 0], [4, 0, 5]]))
@@ -51,8 +51,8 @@ def test_members_come_back(pbmc):
 
 
 def test_a_folder_is_not_listed_for_each_member(tmp_path, monkeypatch):
-    listed, find = [], collection._There.find
-    monkeypatch.setattr(collection._There, "find", lambda at: listed.append(at) or find(at))
+    listed, find = [], collection.Place.find
+    monkeypatch.setattr(collection.Place, "find", lambda at: listed.append(at) or find(at))
     names = [f"tables/{k}" for k in range(20)]
     c = dp.write_collection(tmp_path / "many.dds", {name: X for name in names})
     assert len(listed) < 8
@@ -162,6 +162,16 @@ def test_names_that_other_names_start_with_are_found(tmp_path):
         for k, name in enumerate(names):
             assert name in found and name + " " not in found
             assert found[name] == {"is": name} if name[:3] == "uns" else found[name][0, 0] == k
+
+
+def test_members_that_are_damaged_hide_no_others(tmp_path):
+    c = dp.write_collection(tmp_path / "c.dds", {"a": np.eye(2), "b": np.eye(3), "uns": {"k": 1}}, sync=False)
+    (tmp_path / "c.dds/a.dbdf").write_bytes(b"none")
+    (tmp_path / "c.dds/uns.json").write_bytes(b"[1]")
+    shown = repr(c).splitlines()
+    assert shown[1].startswith("a    cannot be opened: ") and "a.dbdf" in shown[1]
+    assert shown[2].startswith("b    3 x 3, float64, ")
+    assert shown[3].startswith("uns  cannot be opened: ") and "uns.json" in shown[3]
 
 
 def test_a_member_is_replaced_whole(pbmc):

@@ -19,7 +19,6 @@ from .advice import no_attribute as _no_attribute
 from .annotated import read_anndata
 from .annotated_write import write_anndata
 from .collection import Collection
-from .collection import open_any as open
 from .collection_files import pack_collection, unpack_collection, write_collection
 from .conversion import convert
 from .errors import (
@@ -46,6 +45,7 @@ from .loader import loader
 from .matrix import Matrix
 from .meanings import Group, Meaning
 from .names import Names
+from .opening import open_any as open
 from .picture import Picture
 from .polars_scan import scan
 from .reports import FormatInfo, RepairReport, VerifyReport, WriteSummary

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 from . import elements, files
 from .annotated_write import aligned, of_json
 from .arguments import told
-from .collection import Collection, unescaped
-from .collection import find as find_collection
+from .collection import Collection
 from .errors import Error, NotRecognisedError, UnsupportedError
 from .identity import file_name
 from .matrix import Matrix
+from .member_names import unescaped
+from .opening import find as find_collection
 from .reports import Path
 
 if TYPE_CHECKING:

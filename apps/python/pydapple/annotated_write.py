@@ -10,10 +10,11 @@ import numpy as np
 
 from . import elements
 from .arguments import told
-from .collection import Axes, Collection, escaped
+from .collection import Axes, Collection
 from .collection_files import being_written
 from .errors import TypeMismatchError, naming
 from .given import name_of
+from .member_names import escaped
 from .reports import Path
 
 if TYPE_CHECKING:

@@ -5,128 +5,27 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping, MutableMapping, Sequence
-from functools import cached_property, wraps
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any
-from urllib.parse import unquote
 
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _core, files, remote, temporary, ten_x
+from . import _core, files, temporary
 from .arguments import told
 from .attributes import of_json, to_json
-from .errors import AbsentError, InvalidArgumentError, UnsupportedError, naming, shown
+from .collection_place import Place
+from .errors import AbsentError, Error, InvalidArgumentError, UnsupportedError, naming, shown
 from .frame import Frame
-from .identity import Stamp, file_name, open_options, stamp_of
+from .identity import Stamp, file_name, stamp_of
 from .matrix import Matrix
+from .member_names import DECLARED, JSON, OBJECT, checked_name
 from .names import Names
 from .reports import Path
 from .write import write
 
-ENDING = ".dds"
-DECLARED = "collection.json"
-_OBJECT, _JSON = ".dbdf", ".json"
-
 Axes = tuple[str | None, str | None]
-
-
-def checked_name(name: Any) -> str:
-    """The name of a member. Raises InvalidArgumentError for what is none."""
-    parts = name.split("/") if isinstance(name, str) else []
-    if not parts or any(part in ("", ".", "..") or part[0] == "." for part in parts):
-        raise InvalidArgumentError(
-            f"{shown(name)} is no name of a member: names are str such as 'X' or 'layers/counts', "
-            "whose parts are not empty and do not start with a dot"
-        )
-    if any(character in name for character in "\\\0:"):
-        raise InvalidArgumentError(f"{name!r} is no name of a member: it has a character of paths")
-    if any("\ud800" <= character <= "\udfff" for character in name):
-        raise InvalidArgumentError(f"{name!r} is no name of a member: it is no Unicode text")
-    return str(name)
-
-
-def escaped(part: str) -> str:
-    """Any text as a part of a name: what names of members cannot have becomes %2F and so on."""
-    if not part:
-        return "%"
-    made = "".join(f"%{ord(one):02X}" if one in "%/\\:\0" else one for one in part)
-    if made[0] == ".":
-        made = "%2E" + made[1:]
-    for ending in (_OBJECT, _JSON):
-        if made.endswith(ending):  # a folder of that name is a data set
-            made = f"{made[: -len(ending)]}%2E{ending[1:]}"
-    return made
-
-
-def unescaped(part: str) -> str:
-    """The text that `escaped` made a part of a name."""
-    return "" if part == "%" else unquote(part)
-
-
-def is_collection(path: Path) -> bool:
-    """Whether this is a folder that ends in .dds, or a ZIP file of a collection."""
-    name = file_name(path)
-    if os.path.isdir(name):
-        return name.rstrip("/").endswith(ENDING)
-    if not name.endswith((ENDING, ".zip")) or not os.path.isfile(name):
-        return False
-    try:
-        with open(name, "rb") as file:
-            head = file.read(30 + len(DECLARED))
-    except OSError:
-        return False
-    return head.startswith(b"PK\3\4") and head[30:] == DECLARED.encode()
-
-
-def find(path: Path, *, fs: Any = None, store: Any = None, cache: Path = "") -> Collection | None:
-    """The collection that this is, if it is one; where it may be, as of `pydapple.open`."""
-    there = _There(file_name(path), fs, store, cache)
-    if not there.far:
-        return Collection(there.path) if is_collection(there.path) else None
-    may_be = remote.shown(there.path).rstrip("/").endswith((ENDING, ".zip"))
-    found = there.find() if may_be else None
-    return None if found is None else Collection(path, _found=(there, found))
-
-
-class _There:
-    """Where a collection is."""
-
-    def __init__(self, path: str, fs: Any, store: Any, cache: Path) -> None:
-        self.objects = remote.objects_of(path, fs, store)
-        self.far = self.objects is not None or remote.is_address(path)
-        # Whole, so that it is the same wherever the process goes later.
-        self.path = path if self.far else os.path.abspath(remote.local_path(path, fs))
-        self.where = {"fs": fs, "store": store} if self.objects is not None else {}
-        folder = file_name(cache)
-        self.options = {"cache": folder} if folder else {}
-
-    @property
-    def shown(self) -> str:
-        """The path, without what may be secret."""
-        return remote.shown(self.path) if remote.is_far(self.path) else self.path
-
-    def find(self) -> _core.Collection | None:
-        """What there is now; None where there is no collection."""
-        if self.objects is not None:
-            return _core.find_far_collection(*self.objects, open_options(self.options))
-        return _core.find_collection(self.path, open_options(self.options))
-
-    def member(self, found: _core.Collection, stamp: Stamp | None, name: str) -> Matrix | Frame:
-        """A member of what is far away, or in one file of this state."""
-        handle = found.open(name, self.far)
-        options = self.options | {"array": name}
-        if self.objects is None:
-            return files.remembering(handle, self.path, options, stamp, {} if self.far else None)
-        objects, inside = self.objects
-        folder = inside.rstrip("/")
-        own = f"{folder}/{name}{_OBJECT}"
-        for file, reader in reversed(objects.opened):
-            if file == own or file.startswith(own + "/dataset-"):  # or a state of a data set
-                path = self.path.rstrip("/") + file[len(folder) :]
-                return files.remembering(handle, path, self.options, reader.version, self.where)
-        version = objects.opened[0][1].version
-        return files.remembering(handle, self.path, options, version, self.where)
 
 
 @told
@@ -146,11 +45,11 @@ class Collection(MutableMapping[str, Any]):
         fs: Any = None,
         store: Any = None,
         cache: Path = "",
-        _found: tuple[_There, _core.Collection] | None = None,
+        _found: tuple[Place, _core.Collection] | None = None,
     ) -> None:
         self._kept: _core.Collection | None = None
         if _found is None:
-            self._there = _There(file_name(path), fs, store, cache)
+            self._there = Place(file_name(path), fs, store, cache)
         else:
             self._there, self._kept = _found
         self.path = self._there.path
@@ -184,7 +83,7 @@ class Collection(MutableMapping[str, Any]):
         if self._is_folder:
             return os.path.exists(os.path.join(self.path, *name.split("/")) + ending)
         files = self._files()
-        return files.has(name) if ending == _OBJECT else files.has_json(name)
+        return files.has(name) if ending == OBJECT else files.has_json(name)
 
     def _stamp(self, name: str) -> Any:
         if not self._is_folder:
@@ -207,7 +106,7 @@ class Collection(MutableMapping[str, Any]):
         return self._listed[1]
 
     def _file(self, name: str) -> str:
-        return os.path.join(self.path, *name.split("/")) + _OBJECT
+        return os.path.join(self.path, *name.split("/")) + OBJECT
 
     def _absent(self, name: str) -> AbsentError:
         there = ", ".join(list(self)[:20]) or "none"
@@ -216,11 +115,11 @@ class Collection(MutableMapping[str, Any]):
     def __getitem__(self, name: str) -> Any:
         """A member: a `Matrix` or `Frame`, or the JSON of ``uns`` as a mapping."""
         name = checked_name(name)
-        if name != DECLARED[: -len(_JSON)] and self._has(name, _JSON):
+        if name != DECLARED[: -len(JSON)] and self._has(name, JSON):
             known = self._listing()
             found = known if known.has_json(name) else self._listing(anew=True)
-            return self._json(found.json(name), name + _JSON)
-        if not self._has(name, _OBJECT):
+            return self._json(found.json(name), name + JSON)
+        if not self._has(name, OBJECT):
             raise self._absent(name)
         stamp = self._stamp(name)
         kept = self._opened.get(name)
@@ -257,7 +156,7 @@ class Collection(MutableMapping[str, Any]):
             name = checked_name(name)
         except InvalidArgumentError:
             return False
-        return self._has(name, _OBJECT) or (name + _JSON != DECLARED and self._has(name, _JSON))
+        return self._has(name, OBJECT) or (name + JSON != DECLARED and self._has(name, JSON))
 
     def __setitem__(self, name: str, data: Any) -> None:
         self.put(name, data)
@@ -275,8 +174,8 @@ class Collection(MutableMapping[str, Any]):
         name = self._changed(name)
         if name.split("/")[0] == "uns" and isinstance(data, Mapping):
             text = to_json(data, name)
-            self._publish(name + _JSON, lambda path: _put_text(path, text))
-            self._remove(name, _OBJECT)
+            self._publish(name + JSON, lambda path: _put_text(path, text))
+            self._remove(name, OBJECT)
             return
         wanted = self._axes_of(name) if axes is None else _checked_axes(name, axes)
 
@@ -286,10 +185,10 @@ class Collection(MutableMapping[str, Any]):
             with files.open(path) as made:
                 self._require_fit(name, made.shape, wanted)
 
-        self._publish(name + _OBJECT, make)
+        self._publish(name + OBJECT, make)
         for axis in filter(None, wanted):
             self._telling.setdefault(axis, []).append(name)
-        self._remove(name, _JSON)  # which would be found first
+        self._remove(name, JSON)  # which would be found first
         if axes is not None and tuple(wanted) != self._axes_of(name):
             self.declare({name: axes})
 
@@ -305,7 +204,7 @@ class Collection(MutableMapping[str, Any]):
         All others fit that one, so they need not be opened.
         """
         known = self._telling.setdefault(axis, [])
-        known[:] = [one for one in known if one != name and self._has(one, _OBJECT)][:1]
+        known[:] = [one for one in known if one != name and self._has(one, OBJECT)][:1]
         if not known:
             return False
         pairs = zip(self._axes_of(known[0]), self[known[0]].shape, strict=True)
@@ -313,7 +212,7 @@ class Collection(MutableMapping[str, Any]):
 
     def __delitem__(self, name: str) -> None:
         name = self._changed(name)
-        removed = [self._remove(name, ending) for ending in (_OBJECT, _JSON)]
+        removed = [self._remove(name, ending) for ending in (OBJECT, JSON)]
         if not any(removed):
             raise self._absent(name)
         self._opened.pop(name, None)
@@ -402,15 +301,20 @@ class Collection(MutableMapping[str, Any]):
         lines = [f"<pydapple.Collection {self._there.shown!r}>"]
         width = max((len(name) for name in self), default=0)
         for name in self:
-            member = self[name]
-            if isinstance(member, Mapping) and not isinstance(member, (Matrix, Frame)):
-                what = f"JSON, {len(member)} members"
-            else:
-                kind = str(member.dtype) if isinstance(member, Matrix) else "frame"
-                rows, cols = member.shape
-                what = f"{rows} x {cols}, {kind}, {member.file_bytes} bytes"
+            try:
+                what = _described(self[name])
+            except Error as error:  # the others are shown nevertheless
+                what = f"cannot be opened: {error}"
             lines.append(f"{name:{width}}  {what}")
         return "\n".join(lines)
+
+
+def _described(member: Any) -> str:
+    if not isinstance(member, (Matrix, Frame)):
+        return f"JSON, {len(member)} members"
+    kind = str(member.dtype) if isinstance(member, Matrix) else "frame"
+    rows, cols = member.shape
+    return f"{rows} x {cols}, {kind}, {member.file_bytes} bytes"
 
 
 class _NamesOfAxes(Mapping[str, Names]):
@@ -424,7 +328,7 @@ class _NamesOfAxes(Mapping[str, Names]):
 
     def __getitem__(self, what: str) -> Names:
         axis = self._axes[0 if what == "row" else 1]
-        known = axis is not None and self._collection._has(axis, _OBJECT)
+        known = axis is not None and self._collection._has(axis, OBJECT)
         frame = self._collection[axis] if known else None  # type: ignore[index]
         names = frame.row_names if isinstance(frame, Frame) else None
         if names is None:
@@ -489,14 +393,3 @@ def _checked_axes(name: str, axes: Any) -> list[str | None]:
 
 def _reopened(path: str, where: dict[str, Any]) -> Collection:
     return Collection(path, **where)
-
-
-@told
-@wraps(files.open)
-def open_any(path: Path, **options: Any) -> Matrix | Frame | Collection:
-    """What `pydapple.open` is."""
-    if options.keys() <= {"fs", "store", "cache"} and (found := find(path, **options)) is not None:
-        return found
-    if not options.keys() & {"fs", "store"} and ten_x.is_folder(path):
-        return ten_x.open_folder(path, **options)
-    return files.open(path, **options)

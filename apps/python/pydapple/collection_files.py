@@ -11,7 +11,8 @@ from typing import Any
 from . import _core, remote, temporary
 from .arguments import told
 from .attributes import tell
-from .collection import ENDING, Axes, Collection, is_collection
+from .collection import Axes, Collection
+from .collection_place import ENDING, is_collection
 from .errors import Error, InvalidArgumentError, from_code
 from .identity import file_name
 from .reports import Path, Progress, reporting

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 from . import files
 from .absent import Absent
 from .arguments import told
-from .collection import Collection, open_any
+from .collection import Collection
 from .errors import InvalidArgumentError
 from .frame import Frame
 from .matrix import Matrix
+from .opening import open_any
 from .reports import Path
 
 if TYPE_CHECKING:
