@@ -97,3 +97,33 @@ TEST_CASE("concat: a CSV of labels alone has columns of any kind") {
   append(dir / "all.dbdf", none);
   CHECK(as_csv(open(dir / "all.dbdf")) == label + row);
 }
+
+TEST_CASE("concat: searches find what is stored narrower in a file than in the whole") {
+  const TempDir dir;
+  const auto file = [&](const char* name, const std::string& text) {
+    const auto path = dir / (std::string(name) + ".csv");
+    convert(opened_text(path, text), {}, dir / name);
+    return open(dir / name);
+  };
+  std::string first = "w,n,t\n", second = first;
+  for (int i = 0; i < 200; ++i) {
+    first += "a" + std::to_string(i) + ",1,2024-01-02\n";
+    second += "b" + std::to_string(i) + ",2,2024-01-02T03:04:05.678\n";
+  }
+  first += "a7,,\n";
+  second += ",300,\n";
+  const std::variant<Matrix, Frame> parts[] = {file("a.dbdf", first), file("b.dbdf", second)};
+  const Frame whole = std::get<Frame>(concat(parts, Axis::rows));
+  REQUIRE(whole.column_type(0) == ValueType::u16);
+  convert(whole, {}, dir / "both.dbdf");
+  const Frame copy = Frame::open(dir / "both.dbdf");
+  for (const std::string test :
+       {"w = 'b199'", "w = 'a7'", "w missing", "not w = 'b199'", "w in ('a199', 'b0')", "n missing",
+        "n = 1", "n >= 300", "t missing", "t = '2024-01-02'", "t > '2024-01-02T03:00'",
+        "t < '2024-01-02T03:00'"}) {
+    CAPTURE(test);
+    const auto wanted = Expression::parse(test);
+    CHECK(rows_where(whole, wanted) == rows_where(copy, wanted));
+    CHECK(count_where(copy, wanted) > 0);
+  }
+}

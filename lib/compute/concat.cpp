@@ -146,13 +146,19 @@ Schema merge_schemas(std::vector<Piece>& pieces, Axis axis, const ConcatOptions&
   return all;
 }
 
-/// True when a block of these columns of a frame gets numbers for the zeros that it does not store.
-bool fills_zeros(const Piece& piece, const Entry& entry) {
+/// Says of a block what it holds in the whole, where numbers of its columns become others: cells
+/// that it does not store too, if zero does not stay zero.
+void recode_entry(const Piece& piece, const Schema& whole, Entry& entry) {
   const std::vector<Recode>& recode = piece.recode;
+  bool fills_zeros = false;
   for (std::uint64_t c = entry.pos.cx; c < recode.size() && c - entry.pos.cx < entry.cols; ++c) {
-    if (!recode[c].keeps_zero()) return true;
+    if (recode[c].keeps()) continue;
+    entry.value_type = common_type(entry.value_type, whole.type_of(c));
+    fills_zeros = fills_zeros || !recode[c].keeps_zero();
   }
-  return false;
+  if (entry.kind == BlockKind::dense || !fills_zeros) return;
+  entry.kind = BlockKind::dense;
+  entry.stored = std::uint64_t{entry.rows} * entry.cols;
 }
 
 EntryTable move_entries(const std::vector<Piece>& pieces, const Schema& whole) {
@@ -165,11 +171,7 @@ EntryTable move_entries(const std::vector<Piece>& pieces, const Schema& whole) {
     piece.store->require_whole_index();
     for (std::uint64_t i = 0; i < index.size(); ++i) {
       Entry entry = index.entry(i);
-      if (entry.kind != BlockKind::dense && fills_zeros(piece, entry)) {
-        entry.kind = BlockKind::dense;
-        entry.value_type = whole.type_of(entry.pos.cx);
-        entry.stored = std::uint64_t{entry.rows} * entry.cols;
-      }
+      recode_entry(piece, whole, entry);
       entry.pos.rx += piece.first_row;
       entry.pos.cx += piece.first_col;
       entry.offset = i;
