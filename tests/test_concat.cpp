@@ -234,6 +234,13 @@ TEST_CASE("concat: a mark of missing cells is no value of another frame") {
   CHECK(told(low, plain) == "i8 n\n1\nNA\n-128\n5\n");
   CHECK(told(plain, low) == "i8 n\n-128\n5\n1\nNA\n");
   CHECK(told(low, high) == "i8 n\n1\nNA\nNA\n-128\n");
+  // The same bits are -128 and 128. Whole tiles stay as they are when rows are appended.
+  again.write.tile = TileShape{2, 1};
+  const auto over = marked<std::int16_t>(dir / "over", {128, 7}, std::int16_t{128});
+  const auto under = marked<std::int16_t>(dir / "under", {-128, 7}, std::int16_t{-128});
+  const auto tiles = marked<I8>(dir / "tiles", {1, -128, 2, -128}, I8{-128});
+  CHECK(told(tiles, over) == "i16 n\n1\nNA\n2\nNA\nNA\n7\n");
+  CHECK(told(tiles, under) == "i16 n\n1\nNA\n2\nNA\nNA\n7\n");
   CHECK(told(low, ends) == "i16 n\n1\nNA\n-128\n127\n");
   const auto wide = marked<std::int64_t>(dir / "wide", {128, -(std::int64_t{1} << 62)}, {});
   CHECK(told(low, wide) == "i64 n\n1\nNA\n128\n-4611686018427387904\n");

@@ -128,4 +128,13 @@ TEST_CASE("dataset: a cell that is the mark of missing ones in the data set is n
     const Frame all = Frame::open(set);
     CHECK(count_where(all, Expression("x", ColumnCondition::missing())) == 1);
   }
+  // Marks are the same when they are one number, whatever its bits are in either type.
+  dataset::append(folder / "over", part({7, 128}, ValueType::i16, 128), kUnsynced);
+  CHECK(required_error(error_of([&] {
+          dataset::append(folder / "over", part({1, -128}, ValueType::i8, 0x80), kUnsynced);
+        })).code() == Errc::invalid_argument);
+  dataset::append(folder / "under", part({7, -128}, ValueType::i16, 0xff80), kUnsynced);
+  dataset::append(folder / "under", part({1, -128}, ValueType::i8, 0x80), kUnsynced);
+  CHECK(count_where(Frame::open(folder / "under"), Expression("x", ColumnCondition::missing())) ==
+        2);
 }

@@ -166,14 +166,6 @@ class ColumnMerge {
 struct FramePart {
   const Store* store;
   const Column* column;
-
-  /// The frame's own mark as a value of `type`.
-  std::optional<std::uint64_t> mark(ValueType type) const noexcept {
-    std::uint64_t bits = 0;
-    const auto& missing = column->meaning.missing;
-    if (!missing || !convert_cell(column->value_type, *missing, type, bits)) return std::nullopt;
-    return bits;
-  }
 };
 
 /// True when no cell of these frames that is not missing has this value.
@@ -181,7 +173,8 @@ bool is_free(std::span<const FramePart> parts, std::size_t col, const StoredNumb
   return std::all_of(parts.begin(), parts.end(), [&](const FramePart& part) {
     const ValueType type = part.column->value_type;
     std::uint64_t bits = 0;
-    if (part.mark(value.type) == value.bits || !convert_cell(value.type, value.bits, type, bits)) {
+    if (mark_as(*part.column, value.type) == value.bits ||
+        !convert_cell(value.type, value.bits, type, bits)) {
       return true;
     }
     return every_cell(*part.store, col, [&](std::uint64_t cell) {
@@ -263,6 +256,13 @@ ValueType common_type(ValueType a, ValueType b) noexcept {
   return is_float(a) || is_float(b) ? ValueType::f64 : ValueType::i64;
 }
 
+std::optional<std::uint64_t> mark_as(const Column& column, ValueType type) noexcept {
+  const std::optional<std::uint64_t>& mark = column.meaning.missing;
+  std::uint64_t bits = 0;
+  if (!mark || !convert_cell(column.value_type, *mark, type, bits)) return std::nullopt;
+  return bits;
+}
+
 std::string told(const Meaning& meaning) {
   std::string text(name(meaning.kind));
   if (meaning.has_time()) text += " in " + std::string(name(meaning.unit));
@@ -329,7 +329,7 @@ Column merge_column(std::span<const Store* const> frames, std::size_t col,
         change.unit = column.meaning.unit;
       }
       change.rounds = rounding(from.value_type, column.value_type, options);
-      const bool same_mark = parts[k].mark(column.value_type) == column.meaning.missing;
+      const bool same_mark = mark_as(from, column.value_type) == column.meaning.missing;
       if (!from.meaning.missing || (same_mark && change.ticks == 1)) continue;
       change.missing = {column.value_type, *column.meaning.missing};
       change.mark = {from.value_type, *from.meaning.missing};

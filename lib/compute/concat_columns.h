@@ -19,6 +19,9 @@ namespace dapple::detail {
 /// a value that it does not hold exactly is an error when it is read (rule R6).
 ValueType common_type(ValueType a, ValueType b) noexcept;
 
+/// The column's mark of a missing cell as a value of `type`; nothing where there is none.
+std::optional<std::uint64_t> mark_as(const Column& column, ValueType type) noexcept;
+
 /// What a column is, for messages: "category", "timestamp in ms (UTC)".
 std::string told(const Meaning& meaning);
 

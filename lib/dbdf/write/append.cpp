@@ -4,6 +4,7 @@
 
 #include "lib/cells/convert_cells.h"
 #include "lib/compute/block_tally.h"
+#include "lib/compute/concat_columns.h"
 #include "lib/dbdf/write/block_writer.h"
 #include "lib/dbdf/write/retile.h"
 #include "lib/io/byte_source.h"
@@ -29,7 +30,7 @@ bool means_the_same(const Column& a, const Column& b) {
   const bool kind = from.kind == to.kind || (from.has_words() && to.has_words());
   return kind && holds_all(b.value_type, a.value_type) &&
          (!from.has_time() || (from.unit == to.unit && from.zone == to.zone)) &&
-         (!from.missing || from.missing == to.missing) && keeps_codes(from, to);
+         (!from.missing || to.missing == mark_as(a, b.value_type)) && keeps_codes(from, to);
 }
 
 bool keeps_blocks(const Schema& old, const Schema& whole) {
