@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <clocale>
 #include <functional>
 #include <string>
 #include <vector>
@@ -254,6 +255,17 @@ TEST_CASE("expressions: text is read as it says, and errors tell where") {
   CHECK(test::required_error(test::error_of([&] { rows("#7 > 3"); })).code() == Errc::out_of_range);
   CHECK(test::required_error(test::error_of([&] { rows("age prefix 'x'"); })).code() ==
         Errc::invalid_argument);
+}
+
+TEST_CASE("expressions: capital letters are the same in every locale") {
+  const std::string before = std::setlocale(LC_CTYPE, nullptr);
+  // Where a capital i is not I.
+  if (std::setlocale(LC_CTYPE, "tr_TR.UTF-8") == nullptr) {
+    test::skip("no Turkish locale");
+    return;
+  }
+  CHECK(Expression::parse("x IN (1, 2) OR x MISSING").labels() == std::vector<std::string>{"x"});
+  std::setlocale(LC_CTYPE, before.c_str());
 }
 
 TEST_CASE("expressions: 200,000 tests are joined at once") {

@@ -10,15 +10,14 @@
 #include <utility>
 #include <vector>
 
+#include "lib/base/letters.h"
+
 namespace dapple::detail {
 
 /// How many letters are changed, left out or added, or neighbours swapped, ignoring the case of
 /// ASCII letters. O(a x b).
 inline std::size_t edit_distance(std::string_view a, std::string_view b) {
-  const auto same = [](char x, char y) {
-    const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c; };
-    return lower(x) == lower(y);
-  };
+  const auto same = [](char x, char y) { return to_lower(x) == to_lower(y); };
   std::vector<std::size_t> before, last, row(b.size() + 1);
   std::iota(row.begin(), row.end(), std::size_t{0});
   for (std::size_t i = 0; i < a.size(); ++i) {

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "dapple/error.h"
+#include "lib/base/letters.h"
 #include "lib/base/utf8.h"
 
 namespace dapple::detail {
@@ -102,14 +103,6 @@ char* write_float(char* to, F value) noexcept {
   return std::to_chars(to, to + kNumberRoom, value).ptr;
 }
 
-bool starts_with_word(const char* p, const char* end, std::string_view lower_case) noexcept {
-  if (static_cast<std::size_t>(end - p) < lower_case.size()) return false;
-  for (char c : lower_case) {
-    if ((*p++ | 0x20) != c) return false;
-  }
-  return true;
-}
-
 /// True when the number at [p, end), which std::from_chars found out of range, is too large
 /// rather than too close to zero.
 bool is_overflow(const char* p, const char* end) noexcept {
@@ -153,12 +146,13 @@ NumberText read_float_slowly(const char* p, const char* end, F& value) noexcept 
   const F sign = negative ? F{-1} : F{1};
   if (p == end) return {p, NumberError::no_number};
   if (!is_digit(*p) && *p != '.') {
+    const std::string_view text(p, end);
     for (std::string_view word : {"infinity", "inf"}) {
-      if (!starts_with_word(p, end, word)) continue;
+      if (!starts_with_word(text, word)) continue;
       value = sign * std::numeric_limits<F>::infinity();
       return {p + word.size(), NumberError::none};
     }
-    if (!starts_with_word(p, end, "nan")) return {p, NumberError::no_number};
+    if (!starts_with_word(text, "nan")) return {p, NumberError::no_number};
     value = std::copysign(std::numeric_limits<F>::quiet_NaN(), sign);
     return {p + 3, NumberError::none};
   }

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "lib/base/letters.h"
 #include "lib/catalog/collection.h"
 #include "lib/catalog/other_formats.h"
 #include "lib/codec/decompress.h"
@@ -142,15 +142,8 @@ constexpr auto kInfos = [] {
   return infos;
 }();
 
-std::string lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(), [](char c) {
-    return static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  });
-  return text;
-}
-
 std::string extension_of(const std::filesystem::path& path) {
-  return lower(path.extension().string());
+  return to_lower(path.extension().string());
 }
 
 /// Of the content, where the file is compressed as a whole.
@@ -234,7 +227,7 @@ std::span<const Format> all_formats() noexcept { return kTable; }
 const Format& native_format() noexcept { return kTable.front(); }
 
 const Format* find_format(std::string_view name) {
-  const std::string wanted = lower(std::string(name));
+  const std::string wanted = to_lower(name);
   for (const Format& format : kTable) {
     if (format.info.name == wanted) return &format;
   }

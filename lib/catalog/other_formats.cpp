@@ -1,7 +1,6 @@
 #include "lib/catalog/other_formats.h"
 
 #include <algorithm>
-#include <cctype>
 #include <cstring>
 
 namespace dapple::detail {
@@ -49,10 +48,7 @@ std::string_view told_apart(const Probe& probe) {
   const bool json = text.starts_with("{\"") || text.starts_with("[{\"");
   if (json && !probe.extension.empty()) return "JSON, perhaps an object a line; make it CSV first";
   for (const std::string_view page : kPages) {
-    const auto same = [](char a, char b) {
-      return a == std::tolower(static_cast<unsigned char>(b));
-    };
-    if (text.size() >= page.size() && std::equal(page.begin(), page.end(), text.begin(), same)) {
+    if (starts_with_word(text, page)) {
       return "a web page, perhaps one that says why the file could not be had";
     }
   }

@@ -1,11 +1,11 @@
 // The text of a condition on rows: a tokeniser, and a parser by recursive descent.
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <optional>
 #include <utility>
 
 #include "dapple/error.h"
+#include "lib/base/letters.h"
 #include "lib/base/text.h"
 #include "lib/compute/expression.h"
 #include "lib/compute/number_condition.h"
@@ -31,8 +31,9 @@ struct Token {
 }
 
 bool in_name(char c) noexcept {
-  const auto byte = static_cast<unsigned char>(c);
-  return std::isalnum(byte) != 0 || c == '_' || c == '.' || byte >= 0x80;
+  const char letter = detail::to_lower(c);
+  return (letter >= 'a' && letter <= 'z') || detail::is_digit(c) || c == '_' || c == '.' ||
+         static_cast<unsigned char>(c) >= 0x80;
 }
 
 class Tokens {
@@ -55,10 +56,7 @@ class Tokens {
   }
   /// A word of the language, in small letters or capitals.
   bool sees_word(std::string_view word) const {
-    return next_.kind == Kind::name && next_.text.size() == word.size() &&
-           std::equal(word.begin(), word.end(), next_.text.begin(), [](char a, char b) {
-             return a == std::tolower(static_cast<unsigned char>(b));
-           });
+    return next_.kind == Kind::name && detail::to_lower(next_.text) == word;
   }
   bool take_word(std::string_view word) {
     const bool there = sees_word(word);
@@ -72,9 +70,7 @@ class Tokens {
 
  private:
   void advance() {
-    while (at_ < condition_.size() && std::isspace(static_cast<unsigned char>(condition_[at_]))) {
-      ++at_;
-    }
+    at_ = std::min(condition_.find_first_not_of(" \t\n\v\f\r", at_), condition_.size());
     next_.kind = Kind::end;
     next_.text.clear();
     next_.begin = at_;
@@ -83,7 +79,7 @@ class Tokens {
     if (c == '"' || c == '\'' || c == '`') return quoted(c);
     if (c == '#') {
       ++at_;
-      return run(Kind::place, [](char d) { return std::isdigit(static_cast<unsigned char>(d)); });
+      return run(Kind::place, detail::is_digit);
     }
     if (starts_number()) return number();
     if (in_name(c)) return run(Kind::name, in_name);
@@ -115,7 +111,7 @@ class Tokens {
 
   bool starts_number() const {
     const auto digit = [&](std::size_t at) {
-      return at < condition_.size() && std::isdigit(static_cast<unsigned char>(condition_[at]));
+      return at < condition_.size() && detail::is_digit(condition_[at]);
     };
     std::size_t at = at_;
     if (condition_[at] == '-' || condition_[at] == '+') ++at;

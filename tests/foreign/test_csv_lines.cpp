@@ -64,6 +64,7 @@ TEST_CASE("csv lines: a first line may say the delimiter") {
   const auto error = test::error_of([&] { text.open("sep=;\na;b\n1;2\n3\n"); });
   CHECK(error.value().detail() == "line 4 has 1 field where the others have 2");
   CHECK(test::labels_of(text.open("sep=a\n1\n")) == LineLabels{"sep=a"});
+  CHECK(test::labels_of(text.open("sep\x1d;\n1;2\n")) == LineLabels{"sep\x1d", ""});
   CHECK(test::labels_of(text.open("sep=;;\n1;2;3\n")) == LineLabels{"sep=", "", ""});
 }
 

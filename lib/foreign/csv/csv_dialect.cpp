@@ -4,6 +4,8 @@
 #include <array>
 #include <vector>
 
+#include "lib/base/letters.h"
+
 namespace dapple::detail::csv {
 
 namespace {
@@ -89,11 +91,9 @@ std::size_t separator_line(std::string_view text, char& delimiter) noexcept {
   const char* const end = p + text.size();
   const bool quoted = p != end && *p == '"';
   if (quoted) ++p;
-  const auto same = [](char a, char b) { return a == (b | 0x20) || a == b; };
-  if (static_cast<std::size_t>(end - p) <= kWord.size() ||
-      !std::equal(kWord.begin(), kWord.end(), p, same))
-    return 0;
+  if (!starts_with_word({p, end}, kWord)) return 0;
   p += kWord.size();
+  if (p == end) return 0;
   const char said = *p++;
   if (quoted && (p == end || *p++ != '"')) return 0;
   if (!may_delimit(said) || !at_line_end(p, end)) return 0;

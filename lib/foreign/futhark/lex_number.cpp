@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "lib/base/letters.h"
 #include "lib/base/text.h"
 #include "lib/foreign/futhark/number.h"
 
@@ -11,10 +12,6 @@ namespace dapple::detail::futhark {
 namespace {
 
 using Form = Numeral::Form;
-
-constexpr char lower(char c) noexcept {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c;
-}
 
 bool starts_with(const char* p, const char* end, std::string_view word) noexcept {
   return static_cast<std::size_t>(end - p) >= word.size() &&
@@ -94,7 +91,7 @@ bool untyped_real(const char* p, const char* end, Numeral& n) noexcept {
     }
     n.end = stop;
   }
-  if (n.end != end && lower(*n.end) == 'e') {
+  if (n.end != end && to_lower(*n.end) == 'e') {
     bool down = false;
     const char* const power = skip_sign(n.end + 1, end, down);
     const char* const stop = skip_spaced_digits(power, end, 10);
@@ -171,7 +168,7 @@ bool typed_integer(const char* p, const char* end, Numeral& n) noexcept {
   n.saturates = true;
   p = skip_sign(p, end, n.negative);
   if (n.type != ElementType::u64 && p != end && *p == '0') {
-    const bool hexadecimal = p + 1 != end && lower(p[1]) == 'x';
+    const bool hexadecimal = p + 1 != end && to_lower(p[1]) == 'x';
     n.base = hexadecimal ? 16 : 8;
     if (hexadecimal) p += 2;
     n.end = skip_digits(p, end, n.base);  // a bare 0x is a zero
@@ -184,17 +181,13 @@ bool typed_integer(const char* p, const char* end, Numeral& n) noexcept {
 }
 
 bool typed_word(const char* p, const char* end, Numeral& n) noexcept {
-  const auto matches = [&](const char* at, std::string_view word) {
-    return static_cast<std::size_t>(end - at) >= word.size() &&
-           std::equal(word.begin(), word.end(), at, [](char w, char c) { return lower(c) == w; });
-  };
   n.form = Form::nan;
   n.end = p + 3;
-  if (matches(p, "nan")) return true;
+  if (starts_with_word(view(p, end), "nan")) return true;
   n.form = Form::infinity;
-  if (!matches(p, "inf")) return false;
-  if (n.end != end && lower(*n.end) == 'i') {
-    if (!matches(n.end, "inity")) return false;
+  if (!starts_with_word(view(p, end), "inf")) return false;
+  if (n.end != end && to_lower(*n.end) == 'i') {
+    if (!starts_with_word(view(n.end, end), "inity")) return false;
     n.end += 5;
   }
   return true;
@@ -203,9 +196,9 @@ bool typed_word(const char* p, const char* end, Numeral& n) noexcept {
 // As scanf's %f. An exponent without digits is read and means nothing; so is the point of "0x.".
 bool typed_real(const char* p, const char* end, Numeral& n) noexcept {
   p = skip_sign(p, end, n.negative);
-  if (p != end && (lower(*p) == 'n' || lower(*p) == 'i')) return typed_word(p, end, n);
+  if (p != end && (to_lower(*p) == 'n' || to_lower(*p) == 'i')) return typed_word(p, end, n);
   n.form = Form::real;
-  const bool hexadecimal = end - p >= 2 && *p == '0' && lower(p[1]) == 'x';
+  const bool hexadecimal = end - p >= 2 && *p == '0' && to_lower(p[1]) == 'x';
   n.base = hexadecimal ? 16 : 10;
   if (hexadecimal) p += 2;
   const char* q = skip_digits(p, end, n.base);
@@ -222,7 +215,7 @@ bool typed_real(const char* p, const char* end, Numeral& n) noexcept {
     n.digits = "0";
     return hexadecimal && point;
   }
-  if (q != end && lower(*q) == (hexadecimal ? 'p' : 'e')) {
+  if (q != end && to_lower(*q) == (hexadecimal ? 'p' : 'e')) {
     bool down = false;
     const char* const power = skip_sign(q + 1, end, down);
     n.end = skip_digits(power, end, 10);

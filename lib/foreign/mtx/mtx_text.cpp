@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "lib/base/bytes.h"
+#include "lib/base/letters.h"
 #include "lib/base/text.h"
 #include "lib/foreign/mtx/mtx.h"
 
@@ -12,15 +13,7 @@ namespace dapple::detail::mtx {
 
 namespace {
 
-constexpr std::string_view kBanner = "%%MatrixMarket", kByteOrderMark = "\xef\xbb\xbf";
-
-std::string lower(std::string_view word) {
-  std::string out(word);
-  for (char& c : out) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return out;
-}
+constexpr std::string_view kBanner = "%%matrixmarket", kByteOrderMark = "\xef\xbb\xbf";
 
 class HeaderReader {
  public:
@@ -112,7 +105,7 @@ class HeaderReader {
     const std::string_view token = token_at(p_, text_.end);
     if (token.empty()) text_.fail_at(Errc::corrupt, p_, wanted);
     p_ += token.size();
-    return lower(token);
+    return to_lower(token);
   }
 
   void skip_comments() {
@@ -199,11 +192,7 @@ Header read_header(const Text& text) { return HeaderReader(text).read(); }
 
 bool has_banner(std::string_view head) noexcept {
   if (head.starts_with(kByteOrderMark)) head.remove_prefix(kByteOrderMark.size());
-  if (head.size() < kBanner.size()) return false;
-  return std::equal(kBanner.begin(), kBanner.end(), head.begin(), [](char a, char b) {
-    const bool letter = (a >= 'A' && a <= 'Z') || (a >= 'a' && a <= 'z');
-    return letter ? (a | 0x20) == (b | 0x20) : a == b;
-  });
+  return starts_with_word(head, kBanner);
 }
 
 Match recognise_mtx(const Probe& probe) {
