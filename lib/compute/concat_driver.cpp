@@ -7,7 +7,6 @@
 #include "dapple/gather.h"
 #include "lib/base/text.h"
 #include "lib/cells/convert_cells.h"
-#include "lib/object/misfit.h"
 
 namespace dapple::detail {
 
@@ -72,10 +71,9 @@ auto with_block(const Store& whole, const Entry& e, const F& f) {
   const std::string where =
       (frame ? "column " + shown(schema.columns[at.col].label) : std::string("the value")) +
       ", row " + std::to_string(at.row) + ": ";
-  std::byte cell[8];
-  store_le(cell, number.bits);
   const bool missing = recode.missing && recode.missing->bits == number.bits;
-  const bool rounds = !missing && can_be_rounded(number.type, cell, wanted);
+  std::uint64_t rounded = 0;
+  const bool rounds = !missing && convert_cell_lossy(number.type, number.bits, wanted, rounded);
   std::string what;
   if (missing) {
     what = "the mark of a missing cell";

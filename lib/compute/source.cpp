@@ -1,9 +1,6 @@
 #include "lib/compute/source.h"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
-#include <cstring>
 #include <limits>
 #include <utility>
 
@@ -208,19 +205,13 @@ std::vector<Source::Missing> Source::take_missing(Range cols, std::uint64_t rows
 
 void Source::fail_value(std::uint64_t row, std::uint64_t col, ValueType type,
                         std::uint64_t bits) const {
-  std::array<char, 32> digits;
-  const std::size_t length = visit_type(type, [&](auto tag) {
-    decltype(tag) value;
-    std::memcpy(&value, &bits, sizeof value);
-    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
-    return static_cast<std::size_t>(end - digits.data());
-  });
+  std::string value;
+  append_number(type, bits, value);
   std::uint64_t ignored;
   const bool rounds = convert_cell_lossy(type, bits, *options_.value_type, ignored);
   throw Error(Errc::type_mismatch, store_->known_as(), std::nullopt,
-              "the value " + std::string(digits.data(), length) + " in row " + std::to_string(row) +
-                  ", column " + std::to_string(col) +
-                  (rounds ? " is not exact as " : " is out of range for ") +
+              "the value " + value + " in row " + std::to_string(row) + ", column " +
+                  std::to_string(col) + (rounds ? " is not exact as " : " is out of range for ") +
                   std::string(name(*options_.value_type)),
               rounds ? "allow_loss" : "");
 }

@@ -1,34 +1,12 @@
 #include "lib/object/misfit.h"
 
-#include <array>
-#include <charconv>
-#include <limits>
 #include <optional>
 #include <string>
 
+#include "dapple/column.h"
+#include "lib/cells/convert_cells.h"
+
 namespace dapple::detail {
-
-namespace {
-
-std::string value_text(ValueType type, const std::byte* value) {
-  return visit_type(type, [value](auto tag) {
-    std::array<char, 64> digits;
-    const auto number = load_le<decltype(tag)>(value);
-    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
-    return std::string(digits.data(), end);
-  });
-}
-
-}  // namespace
-
-bool can_be_rounded(ValueType type, const std::byte* value, ValueType wanted) {
-  const long double number = visit_type(
-      type, [&](auto tag) { return static_cast<long double>(load_le<decltype(tag)>(value)); });
-  return (is_float(type) || is_float(wanted)) && visit_type(wanted, [&](auto tag) {
-           using To = std::numeric_limits<decltype(tag)>;
-           return number >= To::lowest() && number <= To::max();
-         });
-}
 
 void fail_misfit(const Store& store, const Entry& entry, CellInBlock cell, const std::byte* value,
                  ValueType wanted) {
@@ -46,10 +24,13 @@ void fail_misfit_at(std::uint64_t at, const Store& store, const Entry& entry, Ce
                     const std::byte* value, ValueType wanted) {
   const BlockPos whole{entry.pos.rx + cell.row, entry.pos.cx + cell.col};
   const bool declared = store.schema().type_of(whole.cx) == wanted;
-  const bool rounds = !declared && can_be_rounded(entry.value_type, value, wanted);
-  const std::string what = value_text(entry.value_type, value) + " in cell " + text(whole) +
-                           (rounds ? " is not exact as " : " does not fit ") +
-                           std::string(name(wanted));
+  const std::uint64_t bits = load_bits(entry.value_type, value);
+  std::uint64_t rounded = 0;
+  const bool rounds = !declared && convert_cell_lossy(entry.value_type, bits, wanted, rounded);
+  std::string what;
+  append_number(entry.value_type, bits, what);
+  what += " in cell " + text(whole) + (rounds ? " is not exact as " : " does not fit ") +
+          std::string(name(wanted));
   if (declared) {
     const BytePlace place = store.blocks().place(at);
     throw Error(Errc::corrupt, place.name, place.offset, what + " (R6)");

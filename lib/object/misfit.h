@@ -20,7 +20,4 @@ struct CellInBlock {
 [[noreturn]] void fail_misfit_at(std::uint64_t at, const Store& store, const Entry& entry,
                                  CellInBlock cell, const std::byte* value, ValueType wanted);
 
-/// True when `value` is within the range of `wanted`, so that it could be rounded to that type.
-bool can_be_rounded(ValueType type, const std::byte* value, ValueType wanted);
-
 }  // namespace dapple::detail

@@ -39,7 +39,7 @@ std::string csv_error(std::string_view text, const FormatOptions& csv = {}) {
 
 TEST_CASE("csv errors: a value that a type rounds says so") {
   const test::TempDir dir;
-  test::write_text(dir / "x.csv", "a,b\n0.1,300\n");
+  test::write_text(dir / "x.csv", "a,b,c,d\n0.1,300,3.4028235e38,255.4\n");
   const auto error = [&](std::uint64_t col, ValueType type) {
     ConvertOptions options;
     options.value_type = type;
@@ -52,6 +52,9 @@ TEST_CASE("csv errors: a value that a type rounds says so") {
   CHECK(error(0, ValueType::u8).option() == "allow_loss");
   CHECK(error(1, ValueType::u8).detail() == "300 in cell (0, 1) does not fit u8");
   CHECK(error(1, ValueType::u8).option() == "");
+  // Beyond the largest value, to which they are rounded.
+  CHECK(error(2, ValueType::f32).option() == "allow_loss");
+  CHECK(error(3, ValueType::u8).option() == "allow_loss");
 }
 
 TEST_CASE("csv errors: lines are those of the file, also after quoted fields of several") {
