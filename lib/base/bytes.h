@@ -20,12 +20,15 @@ namespace dapple::detail {
 template <class T>
 concept Number = std::is_arithmetic_v<T>;
 
-/// The unsigned integer of the same size.
+/// The unsigned integer of 1, 2, 4 or 8 bytes.
+template <std::size_t kSize>
+using BitsOfSize = std::conditional_t<
+    kSize == 1, std::uint8_t,
+    std::conditional_t<kSize == 2, std::uint16_t,
+                       std::conditional_t<kSize == 4, std::uint32_t, std::uint64_t>>>;
+/// The one of the same size.
 template <class T>
-using BitsOf = std::conditional_t<
-    sizeof(T) == 1, std::uint8_t,
-    std::conditional_t<sizeof(T) == 2, std::uint16_t,
-                       std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>>;
+using BitsOf = BitsOfSize<sizeof(T)>;
 
 /// Calls f with an unsigned integer of 1, 2, 4 or 8 bytes.
 template <class F>

@@ -1,8 +1,11 @@
 #include "lib/c/arrow_columns.h"
 
+#include <bit>
 #include <cstring>
 #include <type_traits>
 #include <utility>
+
+#include "lib/base/bytes.h"
 
 namespace dapple::detail::c {
 
@@ -93,15 +96,9 @@ void describe_as(const ArrowColumn& column, std::uint64_t rows, ArrayData& out) 
   auto* const values = reinterpret_cast<T*>(out.values.data());
   const Meaning& meaning = column.meaning;
   if (const auto mark = mark_of(meaning)) {
-    using Bits = std::conditional_t<
-        sizeof(T) == 1, std::uint8_t,
-        std::conditional_t<sizeof(T) == 2, std::uint16_t,
-                           std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>>;
-    const auto missing = static_cast<Bits>(*mark);
+    const auto missing = static_cast<BitsOf<T>>(*mark);
     for (std::uint64_t row = 0; row < rows; ++row) {
-      Bits bits;
-      std::memcpy(&bits, values + row, sizeof bits);
-      if (bits != missing) continue;
+      if (std::bit_cast<BitsOf<T>>(values[row]) != missing) continue;
       if (out.valid.size() == 0) {
         out.valid.reset((rows + 7) / 8);
         std::memset(out.valid.data(), 0xFF, out.valid.size());

@@ -31,12 +31,6 @@ struct SplitTask {
 template <class Col>
 using Split = bool (*)(const SplitTask<Col>& task) noexcept;
 
-template <std::size_t kSize>
-using BitsOfSize = std::conditional_t<
-    kSize == 1, std::uint8_t,
-    std::conditional_t<kSize == 2, std::uint16_t,
-                       std::conditional_t<kSize == 4, std::uint32_t, std::uint64_t>>>;
-
 template <std::size_t kSize, class Col>
 bool split_each(const SplitTask<Col>& task) noexcept {
   bool sound = true;

@@ -1,7 +1,5 @@
 #include "lib/object/in_memory.h"
 
-#include <optional>
-
 namespace dapple::detail {
 
 void fail_memory(const Store& store, const std::string& what) {

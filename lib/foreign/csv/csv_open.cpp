@@ -199,12 +199,12 @@ class Parser {
     }
     const char* next = for_each_field([&](const Field&) { ++schema_.cols; });
     if (meta_ && meta_->cols != schema_.cols) {
-      fail(text_, line_text() + " has " + fields_text(schema_.cols) + ", but the .meta file says " +
-                      std::to_string(meta_->cols));
+      fail(text_, line_text() + " has " + counted(schema_.cols, "field") +
+                      ", but the .meta file says " + std::to_string(meta_->cols));
     }
     if (schema_.cols > kMostColumns) {
       throw Error(Errc::unsupported, file_.name(), static_cast<std::uint64_t>(text_ - base_),
-                  line_text() + " has " + fields_text(schema_.cols) +
+                  line_text() + " has " + counted(schema_.cols, "field") +
                       "; a table of more than 2097152 columns is not read");
     }
     if (!meta_) require_no_lines_before();
@@ -247,7 +247,7 @@ class Parser {
   }
 
   [[noreturn]] void fail_lines_before(std::uint64_t lines, std::uint64_t fields) const {
-    fail(text_, line_text() + " has " + fields_text(schema_.cols) + " where those from line " +
+    fail(text_, line_text() + " has " + counted(schema_.cols, "field") + " where those from line " +
                     std::to_string(first_line_ + lines) + " on have " + std::to_string(fields) +
                     "; the option skip (" + std::to_string(first_line_ + lines - 1) +
                     ") leaves out what is before them");

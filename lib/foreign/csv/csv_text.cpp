@@ -105,14 +105,10 @@ MissingWords::MissingWords(const std::vector<std::string>& more) {
 }
 
 std::string count_text(std::uint64_t line, std::uint64_t count, std::uint64_t wanted) {
-  const std::string found = count == 0 ? " is blank" : " has " + fields_text(count);
+  const std::string found = count == 0 ? " is blank" : " has " + counted(count, "field");
   return "line " + std::to_string(line) + found +
          (line == 2 ? " where line 1 has " : " where the others have ") + std::to_string(wanted) +
          (count == 0 && wanted == 1 ? R"(; a missing value of the only column is NA or "")" : "");
-}
-
-std::string fields_text(std::uint64_t n) {
-  return std::to_string(n) + (n == 1 ? " field" : " fields");
 }
 
 std::string place_text(const Place& place) {

@@ -149,9 +149,6 @@ class MissingWords {
 /// "line 3 has 2 fields where the others have 5", or "line 3 is blank where ...".
 std::string count_text(std::uint64_t line, std::uint64_t count, std::uint64_t wanted);
 
-/// "1 field", "2 fields", ...
-std::string fields_text(std::uint64_t n);
-
 /// Where a field is.
 struct Place {
   const std::string& file;
