@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <clocale>
 #include <functional>
 #include <string>
 #include <vector>
@@ -218,6 +217,7 @@ TEST_CASE("expressions: text is read as it says, and errors tell where") {
   CHECK(rows("x nan or x < -1e300 or x = -inf") == "13");
   CHECK(rows("x is not nan and x <= 1.5") == "023");
   CHECK(rows("`first name` in (\"A\", 'D', 'Z')") == "03");
+  CHECK(rows("name IN ('Ann') OR born MISSING") == "02");
   CHECK(rows("name in ()") == "");
   CHECK(rows("name not in ('Ann')") == "12");
   CHECK(rows("name = 'Bo \"B\"' or name = \"Cy's\" or name = 'Cy''s'") == "12");
@@ -255,17 +255,6 @@ TEST_CASE("expressions: text is read as it says, and errors tell where") {
   CHECK(test::required_error(test::error_of([&] { rows("#7 > 3"); })).code() == Errc::out_of_range);
   CHECK(test::required_error(test::error_of([&] { rows("age prefix 'x'"); })).code() ==
         Errc::invalid_argument);
-}
-
-TEST_CASE("expressions: capital letters are the same in every locale") {
-  const std::string before = std::setlocale(LC_CTYPE, nullptr);
-  // Where a capital i is not I.
-  if (std::setlocale(LC_CTYPE, "tr_TR.UTF-8") == nullptr) {
-    test::skip("no Turkish locale");
-    return;
-  }
-  CHECK(Expression::parse("x IN (1, 2) OR x MISSING").labels() == std::vector<std::string>{"x"});
-  std::setlocale(LC_CTYPE, before.c_str());
 }
 
 TEST_CASE("expressions: 200,000 tests are joined at once") {

@@ -53,7 +53,7 @@ void merge_meaning(Column& whole, const Column& part, const std::string& file) {
                     " in the data set; write the part with that");
   }
   const auto mark = words ? own.missing : mark_as(part, whole.value_type);
-  if (!own.missing || all.missing == mark) return;
+  if (!own.missing || (mark && all.missing == mark)) return;
   // Codes of more words are of a wider type, and their mark is the same.
   const bool same_type = words || whole.value_type == part.value_type;
   if (all.missing || !is_safe_mark(part) || !same_type) {
