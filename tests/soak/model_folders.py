@@ -155,7 +155,7 @@ class FrameDatasets(Frames):
         try:
             dp.dataset.append(self.data, table, **options)
         except dp.InvalidArgumentError as refusal:
-            assert re.search("marks (them|missing cells) in the data set| is a (duration|timestamp) in ", str(refusal)), \
+            assert re.search("marks (them|missing cells) in |is a (duration|timestamp|number) ", str(refusal)), \
                 refusal
             self.history[-1] += f" refused: {refusal}"
             return

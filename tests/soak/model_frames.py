@@ -4,9 +4,15 @@ import numpy as np
 import pandas as pd
 
 import pydapple as dp
+from pydapple.pieces import joined
 
 WORDS = ("red", "green", "", "blue green", "caf\u00e9", "a,b", 'say "no"', "NA?", "1", "x" * 40)
-NUMBERS = ("u1", "u2", "u4", "u8", "i1", "i2", "i4", "i8", "f4", "f8")
+# What a column is called, and what it may be in each file: of several that are put together, one type
+# holds the cells of all.
+KINDS = {"integer": ("u1", "u2", "u4", "i1", "i2", "i4", "i8"), "unsigned": ("u1", "u2", "u4", "u8"),
+         "float": ("f4", "f8"), "bool": ("bool",), "category": ("category",), "text": ("text",),
+         "words": ("category", "text"), "time": ("time",), "duration": ("duration",)}
+NUMBERS = ("integer", "unsigned", "float")
 
 
 def plain(column):
@@ -32,10 +38,11 @@ def same_column(got, want, what):
         assert a == b and repr(a) == repr(b), (what, row, a, b)
 
 
-def random_column(r, rows, kind):
+def random_column(r, rows, family):
+    kind = r.choice(KINDS[family])
     rng = np.random.default_rng(r.randrange(2**32))
     missing = rng.random(rows) < r.choice((0, 0, 0.1, 0.9))
-    if kind in NUMBERS:
+    if family in NUMBERS:
         dtype = np.dtype(kind)
         if dtype.kind == "f":
             cells = rng.normal(0, 100, rows).astype(dtype)
@@ -73,7 +80,7 @@ def part(r, n):
 
 
 class Frames:
-    KINDS = (*NUMBERS, "bool", "category", "text", "time", "duration")
+    KINDS = tuple(KINDS)
 
     def __init__(self, r, folder):
         self.r, self.folder, self.history, self.known = r, folder, [], []
@@ -167,8 +174,11 @@ class Frames:
             return
         path, options = self.path(), self.options()
         self.tell("concat", sources=(a.name, b.name), **options)
+        whole = self.below(x, y)
+        with dp.open(a) as above, dp.open(b) as below, joined([above, below], 0) as both:
+            self.question(both, whole)
         dp.concat([a, b], path, **options)
-        self.keep(path, self.below(x, y))
+        self.keep(path, whole)
 
     def append(self):
         r, (source, table) = self.r, self.any()
@@ -194,9 +204,12 @@ class Frames:
         self.ask(source, table)
 
     def ask(self, path, table):
-        r, f = self.r, dp.open(path)
-        assert f.columns == tuple(table.columns) and f.shape == table.shape, (f.columns, f.shape)
         assert not dp.verify(path, payload=True).findings
+        self.question(dp.open(path), table)
+
+    def question(self, f, table):
+        r = self.r
+        assert f.columns == tuple(table.columns) and f.shape == table.shape, (f.columns, f.shape)
         got = f.to_pandas()
         for name in table.columns:
             same_column(got[name], table[name], name)
@@ -205,8 +218,13 @@ class Frames:
         some = f.to_pandas(rows, names)
         for name in names:
             same_column(some[name], table[name][rows], (name, rows))
-        if len(table):
-            self.ask_where(f, table, r.choice(list(table.columns)))
+        if not len(table):
+            return
+        numbers = [r.randrange(len(table)) for _ in range(r.randrange(1, 9))]
+        some = f.to_pandas(numbers)
+        for name in table.columns:
+            same_column(some[name], table[name].iloc[numbers], (name, numbers))
+            self.ask_where(f, table, name)
 
     def ask_where(self, f, table, name):
         r, kind = self.r, name.split()[0]
@@ -215,9 +233,18 @@ class Frames:
         missing = [row for row, cell in enumerate(cells) if cell is None]
         if not kind.startswith("f"):
             assert f.where(f.c[name].is_missing()).tolist() == missing, (name, "missing")
-        if not real or kind in ("time", "duration", "f4"):
+        if not real:
             return
         bound = r.choice(real)[1]
+        if kind in ("time", "duration"):
+            as_time = (pd.Timestamp if kind == "time" else pd.Timedelta)(bound)
+            for found, wanted in ((f.c[name] == as_time, [row for row, cell in real if cell == bound]),
+                                  (f.c[name] < as_time, [row for row, cell in real if cell < bound]),
+                                  (f.c[name] >= as_time, [row for row, cell in real if cell >= bound])):
+                assert f.where(found).tolist() == wanted, (name, as_time)
+            return
+        found = f.where(f.c[name].isin([bound, bound])).tolist()
+        assert found == [row for row, cell in real if cell == bound], (name, "in", bound)
         found = f.where(f.c[name] == bound).tolist()
         assert found == [row for row, cell in real if cell == bound], (name, bound)
         found = f.where(~(f.c[name] == bound)).tolist()

@@ -4,6 +4,7 @@ import numpy as np
 import scipy.sparse
 
 import pydapple as dp
+from pydapple.pieces import joined
 
 TYPES = ("u1", "u2", "u4", "u8", "i1", "i2", "i4", "i8", "f4", "f8")
 
@@ -179,6 +180,8 @@ class Matrices:
             assert m.dtype == x.dtype
         got = m[:]
         same_values(got, np.concatenate([x.astype(object), y.astype(object)], axis), "concat")
+        with dp.open(a) as first, dp.open(b) as second, joined([first, second], axis) as both:
+            self.question(both, got)
         self.keep(path, got)
 
     def append(self):
@@ -199,13 +202,15 @@ class Matrices:
         self.ask(source, cells)
 
     def ask(self, path, cells):
+        assert not dp.verify(path, payload=True).findings
+        self.question(dp.open(path), cells)
+
+    def question(self, m, cells):
         r = self.r
-        m = dp.open(path)
         assert m.shape == cells.shape and m.dtype == cells.dtype, (m, cells.shape, cells.dtype)
         same(m[:], cells, "all")
         if 0 in cells.shape:
             return
-        assert not dp.verify(path, payload=True).findings
         questions = (self.ask_region, self.ask_take, self.ask_sparse, self.ask_stats, self.ask_where)
         for question in r.sample(questions, 3):
             question(m, cells)
