@@ -160,6 +160,28 @@ function plainFrame(letters) {
   return {bytes: Buffer.concat(parts), labels, cells};
 }
 
+await test("a frame of many blocks is read without a look at all columns for each, its labels once", async () => {
+  const many = 300, csv = `${folder}/many.csv`, numbers = Array.from({length: many}, (_, c) => c);
+  writeFileSync(csv, `${numbers.map((c) => `c${c % 200}`)}\n${numbers.map((c) => c % 2 ? c + 0.5 : c)}\n`);
+  run("convert", csv, `${folder}/many.dbdf`, "-q", "--no-narrow");
+  const file = await open(readFileSync(`${folder}/many.dbdf`), {name: "many"});
+  same((await file.counts()).total, many, "blocks");
+  const buffer = Object.getOwnPropertyDescriptor(Object.getPrototypeOf(Uint8Array.prototype), "buffer");
+  let looks = 0;  // at the memory of arrays, of which cells are moved by their bits
+  Object.defineProperty(Object.getPrototypeOf(Uint8Array.prototype), "buffer",
+    {...buffer, get() { ++looks; return buffer.get.call(this); }});
+  try {
+    const found = await file.read({cols: [0, many]});
+    found.forEach((column, c) => same(column[0], c % 2 ? c + 0.5 : typeof column[0] === "bigint" ? BigInt(c) : c, `column ${c}`));
+  } finally {
+    Object.defineProperty(Object.getPrototypeOf(Uint8Array.prototype), "buffer", buffer);
+  }
+  same(looks < 100 * many, true, `${looks} looks`);
+  file.labels.indexOf = () => { throw new Error("all labels were looked at"); };
+  same((await file.column("c199"))[0], 199.5, "by its label");
+  same(Number((await file.column("c98"))[0]), 98, "the first of two of a label");
+});
+
 await test("a frame at any place of a buffer of any length", async () => {
   for (let letters = 0; letters < 8; ++letters) {
     const {bytes, labels, cells} = plainFrame(letters);

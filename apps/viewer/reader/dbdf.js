@@ -28,6 +28,7 @@ class DbdfFile {
     const {rows, cols, isFrame, types, labels} = header;
     Object.assign(this, {source, header, options, name: source.name, size: source.size, rows, cols, isFrame, types, labels});
     Object.assign(this, {type: isFrame ? null : types[0], columns: null, groups: [], tiling: null, index: null, entries: null});
+    this.numbers = new Map((labels ?? []).map((label, c) => [label, c]).reverse());  // of columns; the first of a label
   }
 
   fail(what, byte = null) { return new DbdfError(this.name, what, byte); }
@@ -245,8 +246,9 @@ class DbdfFile {
       }
       return;
     }
-    const movers = outs.map((out, k) => {
-      const to = this.isFrame ? this.types[cols[0] + k] : this.type;
+    const own = this.isFrame ? outs.slice(left - cols[0], right - cols[0]) : outs;
+    const movers = own.map((out, k) => {
+      const to = this.isFrame ? this.types[left + k] : this.type;
       const refuse = (value) => this.fail(`a block stores ${value}, which no ${to} holds exactly`, e.offset - 16);
       return mover(type, to, out, refuse)(values);
     });
@@ -254,7 +256,7 @@ class DbdfFile {
       for (let r = Math.max(rows[0], e.rx); r < Math.min(rows[1], e.rx + e.rows); ++r) {
         const line = (r - e.rx - from) * e.cols - e.cx;
         for (let c = left; c < right; ++c) {
-          if (this.isFrame) movers[c - cols[0]](line + c, r - rows[0]);
+          if (this.isFrame) movers[c - left](line + c, r - rows[0]);
           else movers[0](line + c, (r - rows[0]) * wide + c - cols[0]);
         }
       }
@@ -264,7 +266,7 @@ class DbdfFile {
     for (let i = 0; i < values.length; ++i) {
       const r = e.rx + entryRows[i] - rows[0], c = e.cx + entryCols[i];
       if (r < 0 || r >= rows[1] - rows[0] || c < left || c >= right) continue;
-      if (this.isFrame) movers[c - cols[0]](i, r);
+      if (this.isFrame) movers[c - left](i, r);
       else movers[0](i, r * wide + c - cols[0]);
     }
   }
@@ -283,7 +285,7 @@ class DbdfFile {
    * ticks), true and false, words; null where a cell is missing. With `text`, as people write them.
    */
   async column(which, {rows, text = false, absent = null} = {}) {
-    const c = typeof which === "number" ? which : this.labels?.indexOf(which) ?? -1;
+    const c = typeof which === "number" ? which : this.numbers.get(which) ?? -1;
     if (!this.columns || !this.columns[c]) throw new RangeError(`${this.name}: there is no column ${which}`);
     const [values] = await this.read({rows, cols: [c, c + 1]}, {absent});
     const refuse = (what, i) => { throw this.fail(`column ${c}, row ${(rows?.[0] ?? 0) + i}: ${what}`); };
