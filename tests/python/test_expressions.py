@@ -1,6 +1,11 @@
 """Conditions on the columns of a frame, held against pandas, polars and DuckDB's rules."""
 
+import copy
 import datetime as dt
+import functools
+import operator
+import pickle
+import sys
 
 import numpy as np
 import pytest
@@ -365,6 +370,40 @@ def test_dask_frames_with_an_index_claim_no_divisions(there):
     for rows in (0, -4):
         with pytest.raises(ValueError, match="one row or more"):
             there({"a": [1]}).to_dask(rows=rows)
+
+
+def test_thousands_of_conditions_are_joined_one_after_the_other(f):
+    calls = []
+    sys.setprofile(lambda frame, event, _: calls.append(event) if event == "call" else None)
+    try:
+        one = f.c.age
+        many = functools.reduce(operator.or_, [one == k for k in range(2000)])
+        back = functools.reduce(lambda made, k: (one == k) | made, range(2000), one == 2000)
+    finally:
+        sys.setprofile(None)
+    assert len(calls) < 100 * 4000  # parts that were joined before are not gone through again
+    assert str(many) == " or ".join(f"`age` == {k}" for k in range(2000))
+    assert str(back) == " or ".join(f"`age` == {k}" for k in (*range(1999, -1, -1), 2000))
+    assert str(many & back) == f"({many}) and ({back})" and str(~many & ~back) == f"not ({many}) and not ({back})"
+    for sent in (pickle.loads(pickle.dumps(many)), copy.deepcopy(many)):
+        assert str(sent) == str(many) and str(sent | one.is_missing()) == f"{many} or `age` missing"
+    assert f.count_where(many) == f.count_where(one <= 1999)
+    deep = one == 0
+    for k in range(99):
+        deep = (deep & (one == k)) if k % 2 else (deep | (one == k))
+    assert str(deep | (one == 99)).endswith("or `age` == 99")  # side by side
+    with pytest.raises(ValueError, match="nested more than 100 levels"):
+        deep & (one == 99)
+
+
+def test_a_column_is_named_without_a_look_at_all_labels(there):
+    class Labels(list):
+        def index(self, *_):
+            raise AssertionError
+
+    f = there(pd.DataFrame([[1, 2, 3]], columns=["a", "b", "a"]))
+    f._labels = Labels(f._labels)
+    assert [str(column > 0) for column in f.c] == ["`a` > 0", "`b` > 0", "#2 > 0"]
 
 
 def test_dask_frames_have_every_column_of_a_label(there):

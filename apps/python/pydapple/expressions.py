@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -31,10 +32,12 @@ class Condition:
     __slots__ = ("_depth", "_joint", "_parts")
 
     def __init__(self, *parts: Condition | str, joint: str = "") -> None:
-        self._parts = parts
+        self._parts = parts  # of a chain by one word any of them, see `_side_by_side`
         self._joint = joint  # "and", "or", "not", or none of a single test
+        chained = joint if joint in ("and", "or") else None
         self._depth: int = 1 + max(
-            part._depth if isinstance(part, Condition) else 0 for part in parts
+            part._depth - (part._joint == chained) if isinstance(part, Condition) else 0
+            for part in parts
         )
         if self._depth > _DEEPEST:
             raise InvalidArgumentError(
@@ -47,10 +50,23 @@ class Condition:
                 f"a condition is joined to another one, not to {shown(other)}; comparisons need "
                 "parentheses: (f.c.a > 1) & (f.c.b < 2)"
             )
-        parts: list[Condition | str] = []
-        for one in (self, other):  # side by side, however many there are
-            parts += one._parts if one._joint == joint else [one]
-        return Condition(*parts, joint=joint)
+        return Condition(self, other, joint=joint)
+
+    def _side_by_side(self) -> list[Condition | str]:
+        """What the word joins, however many there are and in whatever order they were joined."""
+        found: list[Condition | str] = []
+        left: list[Condition | str] = [*reversed(self._parts)]
+        while left:
+            one = left.pop()
+            if isinstance(one, Condition) and one._joint == self._joint:
+                left.extend(reversed(one._parts))
+            else:
+                found.append(one)
+        return found
+
+    def __reduce__(self) -> Any:
+        parts = self._side_by_side() if self._joint in ("and", "or") else self._parts
+        return partial(Condition, joint=self._joint), tuple(parts)
 
     def __and__(self, other: Any) -> Condition:
         return self._joined(other, "and")
@@ -78,7 +94,7 @@ class Condition:
             return str(self._parts[0])
         parts = [
             f"({part})" if isinstance(part, Condition) and part._joint in ("and", "or") else part
-            for part in self._parts
+            for part in self._side_by_side()
         ]
         return f" {self._joint} ".join(map(str, parts))
 
@@ -195,7 +211,7 @@ class ColumnNames:
 def column_name(frame: FrameColumns, label: str | int) -> str:
     """A column as text of a condition names it."""
     number = frame.column(label)
-    told = frame._labels.index(frame._labels[number]) == number
+    told = frame._by_name.get(frame._labels[number]) == number  # the only one, or the first
     return f"`{frame._labels[number].replace('`', '``')}`" if told else f"#{number}"
 
 
