@@ -8,6 +8,7 @@ import pytest
 import scipy.sparse as sp
 
 import pydapple as dp
+from pydapple import table_types
 
 anndata = pytest.importorskip("anndata")
 pytest.importorskip("dask.array")
@@ -122,6 +123,30 @@ def test_attributes_of_tables_come_back_and_notes_of_ours_do_not(tmp_path):
     got = dp.read_anndata(tmp_path / "a.dds").uns["t"]
     pd.testing.assert_frame_equal(got, a.uns["t"], check_column_type=False)
     assert got.attrs == {"unit": "mm"}
+
+
+class Noted(dict):
+    copies = 0
+
+    def __deepcopy__(self, _):
+        Noted.copies += 1
+        return self
+
+
+def test_notes_of_all_columns_are_not_copied_for_each(monkeypatch):
+    monkeypatch.setattr(Noted, "copies", 0)
+    words = {f"c{k}": pd.Categorical(["a", "b", "a"]) for k in range(100)}
+    table = pd.DataFrame({**words, "n": [1, 2, 3], "o": np.array([1, None, "x"], object)})
+    table.attrs["note"] = Noted()
+    made, note = table_types.described(table, "obs")
+    assert made.attrs["note"] is not None and list(made.columns) == list(table.columns)
+    numbers = {**note, "categories": {k: "float64" for k in note["categories"]}}
+    for k in range(100):
+        made.isetitem(k, pd.Categorical(["1.0", "2.5", "1.0"]))
+    Noted.copies = 0
+    back = table_types.restored(made, numbers)
+    assert back["c99"].tolist() == [1.0, 2.5, 1.0] and back["n"].tolist() == [1, 2, 3]
+    assert Noted.copies < 20 and "note" in back.attrs
 
 
 def test_words_and_times_of_each_row(tmp_path):

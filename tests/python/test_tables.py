@@ -301,6 +301,29 @@ def test_each_word_becomes_a_string_of_pandas_once(there, monkeypatch):
     assert f.to_pandas(slice(0, 2))["w"].isna().tolist() == [False, True] and made[-1] == 2
 
 
+class Noted(dict):
+    """A note in the attributes of a DataFrame that tells how often it was copied."""
+
+    copies = 0
+
+    def __deepcopy__(self, _):
+        Noted.copies += 1
+        return self
+
+
+def test_attributes_are_not_copied_for_each_column(tmp_path, monkeypatch):
+    monkeypatch.setattr(Noted, "copies", 0)
+    wide = pd.DataFrame({f"c{k}": [k, k + 1] for k in range(200)})
+    wide.attrs["note"] = Noted(of="all")
+    dp.write(tmp_path / "w.dbdf", wide)
+    f = dp.open(tmp_path / "w.dbdf")
+    assert f.attrs["note"] == {"of": "all"} and f["c199"].tolist() == [199, 200]
+    with dp.frame_writer(tmp_path / "p.dbdf", 2, wide.dtypes.to_dict()) as w:
+        w[:] = wide
+    assert dp.open(tmp_path / "p.dbdf")["c7"].tolist() == [7, 8]
+    assert Noted.copies < 20 and wide.attrs["note"] == {"of": "all"}
+
+
 def test_names_are_taken_from_an_index_at_once(tmp_path):
     class Index(pd.Series):
         def __iter__(self):

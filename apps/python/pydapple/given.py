@@ -84,6 +84,15 @@ def kind_of(data: Any) -> Kind:
     return "array"
 
 
+def without_attrs(data: Any) -> Any:
+    """A table to take columns from: pandas copies its attributes for each that it gives."""
+    if not (hasattr(data, "iloc") and getattr(data, "attrs", None)):
+        return data
+    bare = data.copy(deep=False)
+    bare.attrs = {}
+    return bare
+
+
 def is_sparse(data: Any) -> bool:
     """Whether it is a SciPy sparse array, or gives one as those do."""
     return hasattr(data, "tocsr") and hasattr(data, "nnz")

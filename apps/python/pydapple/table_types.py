@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .errors import TypeMismatchError
+from .given import without_attrs
 
 _INDEX = "__index__"  # what an index without a name is called where it must be a column
 
@@ -13,19 +14,33 @@ def described(table: Any, where: str) -> tuple[Any, dict[str, Any]]:
     """A DataFrame that `write` takes, and the types that `restored` needs."""
     import pandas as pd
 
-    made = pd.DataFrame(table, copy=False).copy(deep=False)
-    made.attrs = dict(table.attrs)  # which pandas does not hand on
+    made = pd.DataFrame(without_attrs(table), copy=False).copy(deep=False)
     note: dict[str, Any] = {"columns": [], "index": str(made.index.dtype)}
     if made.index.name is None and made.index.nlevels == 1 and _is_told_by_numbers(made.index):
         made.index = made.index.rename(_INDEX)
+    changed: dict[int, Any] = {}
     for k, label in enumerate(made.columns):
         column = made.iloc[:, k]
         note["columns"].append(_named(column.dtype))
         if isinstance(column.dtype, pd.CategoricalDtype):
             words = column.cat.categories
             note.setdefault("categories", {})[str(k)] = _named(words.dtype)
-            made.isetitem(k, column.cat.rename_categories(_as_words(words, f"{where}[{label!r}]")))
+            changed[k] = column.cat.rename_categories(_as_words(words, f"{where}[{label!r}]"))
+    made = _with(made, changed)
+    made.attrs = dict(table.attrs)
     return made, note
+
+
+def _with(table: Any, changed: dict[int, Any]) -> Any:
+    """A table with other columns in some places, all at once: pandas goes over all for each."""
+    import pandas as pd
+
+    if not changed:
+        return table
+    columns = {k: changed.get(k, table.iloc[:, k]) for k in range(table.shape[1])}
+    made = pd.DataFrame(columns, index=table.index, copy=False)
+    made.columns = table.columns
+    return made
 
 
 def _is_told_by_numbers(index: Any) -> bool:
@@ -59,10 +74,13 @@ def _as_words(words: Any, where: str) -> Any:
 
 def restored(table: Any, note: dict[str, Any]) -> Any:
     """The DataFrame with the dtypes that it had."""
+    attrs = table.attrs
+    table = without_attrs(table)
     if table.index.name == _INDEX:
         table.index = table.index.rename(None)
     if note.get("index") not in (None, str(table.index.dtype)) and table.index.nlevels == 1:
         table.index = table.index.astype(note["index"])
+    changed: dict[int, Any] = {}
     for k, wanted in enumerate(note.get("columns", ())):
         if k >= table.shape[1]:
             break
@@ -70,9 +88,11 @@ def restored(table: Any, note: dict[str, Any]) -> Any:
         kept = note.get("categories", {}).get(str(k))
         if kept is not None:
             if _named(column.cat.categories.dtype) != kept:
-                table.isetitem(k, column.cat.rename_categories(_of_words(column, kept)))
+                changed[k] = column.cat.rename_categories(_of_words(column, kept))
         elif _named(column.dtype) != wanted:
-            table.isetitem(k, _as_dtype(column, wanted))
+            changed[k] = _as_dtype(column, wanted)
+    table = _with(table, changed)
+    table.attrs = attrs
     return table
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from . import _core, attributes, pandas_index, times
 from .errors import Error, InvalidArgumentError, TypeMismatchError
-from .given import is_dask_frame, loaded, mixture, name_of
+from .given import is_dask_frame, loaded, mixture, name_of, without_attrs
 from .meanings import Meaning, mark_booleans, mark_missing, narrow_codes
 
 _PIECE = 256 << 20  # bytes of a table that comes in pieces
@@ -75,7 +75,8 @@ def table_of(data: Any, index_names: bool = True) -> Table:
         labels = [pandas_index.text_of(label) for label in data.columns]
         index = pandas_index.of_frame(data.index, labels, index_names)
         columns = [as_column(values, label) for label, values in index.columns]
-        columns += [as_column(data.iloc[:, k], label) for k, label in enumerate(labels)]
+        bare = without_attrs(data)
+        columns += [as_column(bare.iloc[:, k], label) for k, label in enumerate(labels)]
         attrs = attributes.storable(getattr(data, "attrs", {}), "the attributes of the DataFrame")
         for key in pandas_index.notes_in(attrs):  # of the table that this one was made of
             del attrs[key]

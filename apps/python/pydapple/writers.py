@@ -16,7 +16,7 @@ from .arguments import told
 from .arrays import bands_of
 from .errors import InvalidArgumentError, InvalidIndexError, TypeMismatchError
 from .fitted import says_nothing_of
-from .given import is_sparse, plain_array, require_sound, unwrapped
+from .given import is_sparse, plain_array, require_sound, unwrapped, without_attrs
 from .matrix import Matrix
 from .reports import WriteSummary
 from .tables import StoredColumn, as_cells, as_column
@@ -211,7 +211,8 @@ class FrameWriter(_TileWriter):
         names = _labels_of(data)
         if names != self._labels:
             raise InvalidArgumentError(f"the columns are {self._labels}, not {names}")
-        arrays = [self._stored(k, data[x], len(rows)) for k, x in enumerate(self._labels)]
+        bare = without_attrs(data)
+        arrays = [self._stored(k, bare[x], len(rows)) for k, x in enumerate(self._labels)]
         self._put(rows, 0, arrays)
 
     def _stored(self, k: int, values: Any, rows: int) -> NDArray[Any]:
