@@ -6,6 +6,7 @@ import multiprocessing
 import os
 import pickle
 import shutil
+import zipfile
 
 import numpy as np
 import pytest
@@ -169,6 +170,16 @@ def test_a_hierarchy_of_many_groups_is_listed_without_its_square(tmp_path):
     )
     with pytest.raises(ValueError, match="49002 arrays: g-/a, g-/a-, g0/a, g1/a"):  # not in minutes
         dp.open(path)
+
+
+def test_an_archive_of_many_members_is_opened_without_their_square(tmp_path):
+    array = zarr.create_array(tmp_path / "a.zarr", shape=(60_000,), chunks=(1,), dtype="u1", compressors=None)
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
+        for k in range(60_000):
+            archive.writestr(f"c/{k}", bytes([k % 251]))
+        archive.write(tmp_path / "a.zarr/zarr.json", "zarr.json")
+    m = dp.open(tmp_path / "a.zip")  # not in a minute
+    assert m.shape == (60_000, 1) == (*array.shape, 1) and m[59_999, 0] == 59_999 % 251
 
 
 def test_what_is_not_read_is_named(tmp_path):

@@ -40,11 +40,11 @@ std::optional<std::string> root_among(const std::vector<zip::Member>& members) {
   for (const zip::Member& member : members) {
     const std::string folder = folder_prefix(member.name);
     const std::string_view name = std::string_view(member.name).substr(folder.size());
-    const bool known = std::find(kMetadata.begin(), kMetadata.end(), name) != kMetadata.end();
+    if (std::find(kMetadata.begin(), kMetadata.end(), name) == kMetadata.end()) continue;
     const bool holds_all = std::all_of(members.begin(), members.end(), [&](const auto& other) {
       return other.name.starts_with(folder);
     });
-    if (known && holds_all) return folder;
+    if (holds_all) return folder;
   }
   return std::nullopt;
 }
