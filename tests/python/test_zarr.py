@@ -172,6 +172,19 @@ def test_a_hierarchy_of_many_groups_is_listed_without_its_square(tmp_path):
         dp.open(path)
 
 
+def test_a_chunk_that_is_too_large_to_be_kept_with_others_is_decompressed_once(tmp_path):
+    data = np.zeros((1 << 17, 1100), "u1")  # more than half of what is kept of all
+    data[:, 7] = 3
+    zarr.create_array(
+        tmp_path / "a.zarr", shape=data.shape, chunks=data.shape, dtype="u1", compressors=ZstdCodec(level=1)
+    )[:] = data
+    m = dp.open(tmp_path / "a.zarr")
+    assert m[0, 5:9].tolist() == [0, 0, 3, 0]
+    (tmp_path / "a.zarr/c/0/0").unlink()
+    for row in (1, 99_999, 5):
+        assert m[row, 5:9].tolist() == [0, 0, 3, 0]
+
+
 def test_an_archive_of_many_members_is_opened_without_their_square(tmp_path):
     array = zarr.create_array(tmp_path / "a.zarr", shape=(60_000,), chunks=(1,), dtype="u1", compressors=None)
     with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
