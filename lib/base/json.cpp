@@ -1,11 +1,13 @@
 #include "lib/base/json.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "dapple/error.h"
+#include "lib/base/utf8.h"
 
 namespace dapple::detail {
 
@@ -109,6 +111,93 @@ class TreeBuilder : public nlohmann::json_sax<Parser> {
   std::vector<Json*> open_;  // the root, and what is not closed yet
 };
 
+/// Finds the members of an object. Each step gives nothing where the text is not as it should be.
+class MemberFinder {
+ public:
+  explicit MemberFinder(std::string_view text)
+      : text_(text), at_(text.starts_with("\xef\xbb\xbf") ? 3 : 0) {}
+
+  std::optional<std::vector<JsonMember>> all() {
+    std::vector<JsonMember> members;
+    if (!take('{')) return std::nullopt;
+    if (!take('}')) {
+      do {
+        auto key = this->key();
+        if (!key || !take(':')) return std::nullopt;
+        const auto text = value();
+        if (!text) return std::nullopt;
+        members.push_back({*std::move(key), *text});
+      } while (take(','));
+      if (!take('}')) return std::nullopt;
+    }
+    skip_blanks();
+    return at_ == text_.size() ? std::optional(std::move(members)) : std::nullopt;
+  }
+
+ private:
+  void skip_blanks() { at_ = std::min(text_.find_first_not_of(" \t\r\n", at_), text_.size()); }
+  bool take(char wanted) {
+    skip_blanks();
+    const bool there = at_ < text_.size() && text_[at_] == wanted;
+    if (there) ++at_;
+    return there;
+  }
+  /// Passes over a string that starts here; false when it does not end.
+  bool pass_string() {
+    for (++at_; (at_ = text_.find('"', at_)) != text_.npos; ++at_) {
+      std::size_t begin = at_;  // of backslashes: after an odd number the quote is text
+      while (text_[begin - 1] == '\\') --begin;
+      if ((at_ - begin) % 2 != 0) continue;
+      ++at_;
+      return true;
+    }
+    return false;
+  }
+  std::optional<std::string> key() {
+    skip_blanks();
+    const std::size_t begin = at_;
+    if (at_ == text_.size() || text_[at_] != '"' || !pass_string()) return std::nullopt;
+    const std::string_view inner = text_.substr(begin + 1, at_ - begin - 2);
+    const bool plain = std::none_of(inner.begin(), inner.end(), [](char c) {
+      return c == '\\' || static_cast<unsigned char>(c) < ' ';
+    });
+    if (plain && is_utf8(inner)) return std::string(inner);
+    return Json::parse(text_.substr(begin, at_ - begin), "").text;
+  }
+  std::optional<std::string_view> value() {
+    skip_blanks();
+    const std::size_t begin = at_;
+    for (std::size_t open = 0; at_ < text_.size();) {
+      const char c = text_[at_];
+      if (c == '"') {
+        if (!pass_string()) return std::nullopt;
+        continue;
+      }
+      const char what = kParts[static_cast<unsigned char>(c)];
+      if (open == 0 && (what == ',' || what == '}')) break;
+      if (what == '{') ++open;
+      if (what == '}') --open;
+      for (++at_; at_ < text_.size() && kParts[static_cast<unsigned char>(text_[at_])] == 0;) ++at_;
+    }
+    std::string_view found = text_.substr(begin, at_ - begin);
+    found = found.substr(0, found.find_last_not_of(" \t\r\n") + 1);
+    return found.empty() ? std::nullopt : std::optional(found);
+  }
+
+  /// What begins or ends something, objects and arrays alike; 0 for all else.
+  static constexpr std::array<char, 256> kParts = [] {
+    std::array<char, 256> parts{};
+    parts['"'] = '"';
+    parts[','] = ',';
+    parts['{'] = parts['['] = '{';
+    parts['}'] = parts[']'] = '}';
+    return parts;
+  }();
+
+  std::string_view text_;
+  std::size_t at_;
+};
+
 void append(std::string& out, const Json& value) {
   switch (value.kind) {
     case Json::Kind::null:
@@ -173,6 +262,15 @@ Json Json::parse(std::string_view json, const std::string& file, std::size_t mos
   const bool whole = Parser::sax_parse(json, &builder);
   if (!whole) throw Error(Errc::corrupt, file, builder.fault_at, builder.fault);
   return root;
+}
+
+std::vector<JsonMember> json_members(std::string_view json, const std::string& file) {
+  try {
+    if (auto members = MemberFinder(json).all()) return *std::move(members);
+  } catch (const Error&) {  // a key that is no text
+  }
+  Json::parse(json, file);  // says what is wrong, unless this is another value
+  return {};
 }
 
 const Json* Json::find(std::string_view key) const noexcept {

@@ -38,6 +38,17 @@ struct Json {
   std::string dump() const;
 };
 
+/// A member of an object, and where the text of its value is.
+struct JsonMember {
+  std::string key;
+  std::string_view text;
+};
+
+/// The members of an object, as views of its text. Of their values no more is looked at than where
+/// they end, so each may turn out not to be JSON. Nothing for another value than an object. Throws
+/// as `Json::parse`.
+std::vector<JsonMember> json_members(std::string_view json, const std::string& file);
+
 /// Appends `text` in quotes, which is UTF-8.
 void append_json_string(std::string& out, std::string_view text);
 

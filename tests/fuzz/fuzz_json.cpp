@@ -1,6 +1,6 @@
 // Door: JSON, of attributes, Zarr's metadata and DAPHNE's. Any bytes give a tree or an Error; what
-// is written of a tree reads back to it. What attributes are said to be, the reader takes, and they
-// come back from a file as they are.
+// is written of a tree reads back to it, and its members by themselves are the same. What
+// attributes are said to be, the reader takes, and they come back from a file as they are.
 #include <string>
 #include <string_view>
 
@@ -27,6 +27,16 @@ bool equal(const Json& a, const Json& b) {
   return true;
 }
 
+/// The members of an object are those of its tree.
+void require_members(std::string_view text, const Json& tree) {
+  const auto members = detail::json_members(text, "fuzz");
+  require(members.size() == tree.keys.size());
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    require(members[i].key == tree.keys[i]);
+    require(equal(Json::parse(members[i].text, "fuzz"), tree.items[i]));
+  }
+}
+
 void keep(std::string_view text) {
   static const test::TempDir dir;
   WriteOptions options;
@@ -48,8 +58,13 @@ FUZZ_TARGET(json) {
     tree = Json::parse(text, "fuzz");
   } catch (const Error&) {
     require(!attributes);
+    try {
+      detail::json_members(text, "fuzz");  // what is wrong may be in the value of one
+    } catch (const Error&) {
+    }
     return 0;
   }
+  require_members(text, tree);
   const std::string written = tree.dump();
   require(equal(Json::parse(written, "fuzz"), tree));
   if (!attributes) return 0;

@@ -172,6 +172,27 @@ def test_a_hierarchy_of_many_groups_is_listed_without_its_square(tmp_path):
         dp.open(path)
 
 
+def test_consolidated_metadata_are_parsed_for_what_is_opened(tmp_path):
+    group = zarr.create_group(tmp_path / "g.zarr")
+    for name in ("a", 'b"]', "obs"):
+        group.create_array(name, shape=(2, 3), chunks=(2, 3), dtype="i4")[:] = 7
+    zarr.consolidate_metadata(tmp_path / "g.zarr")
+    file = tmp_path / "g.zarr/zarr.json"
+    whole = file.read_text()
+    at = whole.index("regular", whole.index('"obs"'))
+    file.write_text(whole[: at + 7] + whole[at + 8 :])  # a string of one array does not end
+    with pytest.raises(dp.CorruptError, match="not valid JSON"):
+        dp.open(tmp_path / "g.zarr", array="a")
+    at = whole.index('"shape"', whole.index('"obs"'))
+    file.write_text(f"{whole[:at]}?{whole[at:]}")
+    for name in ("a", 'b"]'):
+        assert (dp.open(tmp_path / "g.zarr", array=name)[:] == 7).all()
+    with pytest.raises(dp.CorruptError, match=r"zarr\.json: .*not valid JSON") as raised:
+        dp.open(tmp_path / "g.zarr", array="obs")
+    assert raised.value.offset == at
+    assert dp.verify(tmp_path / "g.zarr").findings
+
+
 def test_a_chunk_that_is_too_large_to_be_kept_with_others_is_decompressed_once(tmp_path):
     data = np.zeros((1 << 17, 1100), "u1")  # more than half of what is kept of all
     data[:, 7] = 3

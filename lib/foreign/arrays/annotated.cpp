@@ -74,12 +74,11 @@ void drop_encoding(Json& attributes) {
   attributes = std::move(kept);
 }
 
-void give_names(const std::shared_ptr<const Objects>& objects, std::string_view path,
-                Schema& schema) {
+void give_names(const FindObjects& objects, std::string_view path, Schema& schema) {
   const auto index_of = [&](std::string_view table, std::uint64_t count) -> ReadNames {
     if (table.empty()) return nullptr;
     return read_once([objects, table = std::string(table), count] {
-      return read_index(*objects, table, count);
+      return read_index(*objects(), table, count);
     });
   };
   const auto tables = tables_of(path);
@@ -131,18 +130,17 @@ std::shared_ptr<Store> open_sparse(std::shared_ptr<ByteSource> file, const Objec
 
 }  // namespace
 
-std::shared_ptr<Store> open_group(std::shared_ptr<ByteSource> file,
-                                  const std::shared_ptr<const Objects>& objects,
-                                  const std::string& path, Encoding encoding, Schema schema,
-                                  const GroupDrivers& drivers) {
+std::shared_ptr<Store> open_group(std::shared_ptr<ByteSource> file, const Objects& objects,
+                                  const FindObjects& later, const std::string& path,
+                                  Encoding encoding, Schema schema, const GroupDrivers& drivers) {
   if (encoding == Encoding::table) {
-    return open_table(std::move(file), *objects, path, std::move(schema), drivers.table);
+    return open_table(std::move(file), objects, path, std::move(schema), drivers.table);
   }
   if (encoding != Encoding::cell_ranger) {
-    take_shape(*objects, path, schema);
-    give_names(objects, path, schema);
+    take_shape(objects, path, schema);
+    give_names(later, path, schema);
   }
-  return open_sparse(std::move(file), *objects, path, encoding != Encoding::csr, std::move(schema),
+  return open_sparse(std::move(file), objects, path, encoding != Encoding::csr, std::move(schema),
                      drivers.sparse);
 }
 

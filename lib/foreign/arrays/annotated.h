@@ -68,10 +68,12 @@ Encoding encoding_of(const Object& group);
 /// Takes out what tells how an object of anndata is stored, which need not be true of a copy of it.
 void drop_encoding(Json& attributes);
 
+/// Gives the objects of a file when they are needed.
+using FindObjects = std::function<std::shared_ptr<const Objects>()>;
+
 /// Names of rows and columns from the tables beside a matrix at this path: their indexes, where
 /// these have as many words. They are read when they are asked for. REQUIRES the shape.
-void give_names(const std::shared_ptr<const Objects>& objects, std::string_view path,
-                Schema& schema);
+void give_names(const FindObjects& objects, std::string_view path, Schema& schema);
 
 void read_table(const Store& store, const Entry& entry, const Part& part, const Target& out);
 
@@ -86,11 +88,10 @@ struct GroupDrivers {
 
 /// A group as what it is: a table, or the sparse matrix of `indptr`, `indices` and `data`. REQUIRES
 /// an encoding, drivers that outlive the store, and a schema with nothing but attributes; of
-/// `cell_ranger` also with a shape. Throws corrupt, unsupported.
-std::shared_ptr<Store> open_group(std::shared_ptr<ByteSource> file,
-                                  const std::shared_ptr<const Objects>& objects,
-                                  const std::string& path, Encoding encoding, Schema schema,
-                                  const GroupDrivers& drivers);
+/// `cell_ranger` also with a shape. `later` is for names. Throws corrupt, unsupported.
+std::shared_ptr<Store> open_group(std::shared_ptr<ByteSource> file, const Objects& objects,
+                                  const FindObjects& later, const std::string& path,
+                                  Encoding encoding, Schema schema, const GroupDrivers& drivers);
 
 /// A table: a group of columns, each an array, or a group of arrays for categories and for what may
 /// be missing. Columns that cannot be read are left out, which the store's note tells. Throws

@@ -77,7 +77,8 @@ std::shared_ptr<Store> open_dense(std::shared_ptr<ByteSource> file,
   schema.cols = data->cols();
   schema.value_type = data->type();
   schema.attributes = attributes_of(data->opened(), data->path());
-  arrays::give_names(std::make_shared<const FileObjects>(data->opened()), data->path(), schema);
+  const auto objects = std::make_shared<const FileObjects>(data->opened());
+  arrays::give_names([objects] { return objects; }, data->path(), schema);
   EntryTable blocks = blocks_of(*data, schema);
   auto state = std::make_unique<DenseState>();
   state->data = std::move(data);

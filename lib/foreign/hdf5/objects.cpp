@@ -100,7 +100,9 @@ std::shared_ptr<Store> open_group(std::shared_ptr<const OpenFile> opened,
     take_stored_shape(*objects, *opened, path, schema);
     name_columns(*objects, path, schema);
   }
-  return arrays::open_group(std::move(file), objects, path, encoding, std::move(schema), kDrivers);
+  return arrays::open_group(
+      std::move(file), *objects, [objects] { return objects; }, path, encoding, std::move(schema),
+      kDrivers);
 }
 
 }  // namespace dapple::detail::hdf5

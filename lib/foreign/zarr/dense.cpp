@@ -99,13 +99,13 @@ constexpr Driver kDriver = {.format = "zarr", .read = read, .will_need = will_ne
 
 std::shared_ptr<Store> open_dense(std::shared_ptr<ByteSource> file,
                                   std::unique_ptr<const ArrayData> data, const Node& node,
-                                  const std::shared_ptr<const arrays::Objects>& beside) {
+                                  const arrays::FindObjects& beside) {
   Schema schema;
   schema.attributes = node.for_schema();
   schema.rows = data->rows();
   schema.cols = data->cols();
   schema.value_type = data->type();
-  if (beside != nullptr) arrays::give_names(beside, node.path, schema);
+  if (beside) arrays::give_names(beside, node.path, schema);
   const arrays::Tile tile =
       arrays::block_of(schema.rows, schema.cols, {data->chunk_rows(), data->chunk_cols()});
   const std::string array = data->path().empty() ? "the array" : "the array " + data->path();

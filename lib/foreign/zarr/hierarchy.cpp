@@ -23,6 +23,13 @@ Json take(Json& object, std::string_view name) {
              : Json{};
 }
 
+/// The first member whose key is not before this one. REQUIRES members in order.
+auto first_from(const std::vector<JsonMember>& members, std::string_view key) {
+  return std::lower_bound(
+      members.begin(), members.end(), key,
+      [](const JsonMember& member, std::string_view wanted) { return member.key < wanted; });
+}
+
 }  // namespace
 
 std::string_view Node::text(std::string_view attribute) const noexcept {
@@ -47,24 +54,62 @@ std::function<std::string()> Node::for_schema() const {
 }
 
 Hierarchy::Hierarchy(std::shared_ptr<const Keys> keys) : keys_(std::move(keys)) {
-  if (auto root = read("zarr.json")) {
-    root_ = std::move(*root);
-    Json inlined = take(root_, "consolidated_metadata");
-    consolidate(take(inlined, "metadata"));
-  } else {
-    is_v2_ = true;
-    if (auto all = read(".zmetadata")) consolidate(take(*all, "metadata"));
+  is_v2_ = !read_root("zarr.json");
+  if (is_v2_) read_root(".zmetadata");
+}
+
+/// False where there is no such key.
+bool Hierarchy::read_root(const std::string& key) {
+  auto text = read_text(key);
+  if (!text) return false;
+  text_ = *std::move(text);
+  root_key_ = keys_->shown(key);
+  const std::string_view inlined = is_v2_ ? "metadata" : "consolidated_metadata";
+  root_.kind = Json::Kind::object;
+  for (JsonMember& member : json_members(text_, root_key_)) {
+    if (member.key != inlined) {
+      root_.keys.push_back(std::move(member.key));
+      root_.items.push_back(parsed(member.text));
+    } else if (is_v2_) {
+      consolidate(member.text);
+    } else {
+      for (const JsonMember& inner : json_members(member.text, root_key_)) {
+        if (inner.key == "metadata") consolidate(inner.text);
+      }
+    }
+  }
+  return true;
+}
+
+void Hierarchy::consolidate(std::string_view all) {
+  if (is_consolidated_ || !all.starts_with('{')) return;
+  is_consolidated_ = true;
+  const auto before = [](const JsonMember& a, const JsonMember& b) { return a.key < b.key; };
+  const auto same = [](const JsonMember& a, const JsonMember& b) { return a.key == b.key; };
+  consolidated_ = json_members(all, root_key_);
+  std::stable_sort(consolidated_.begin(), consolidated_.end(), before);
+  consolidated_.erase(std::unique(consolidated_.begin(), consolidated_.end(), same),
+                      consolidated_.end());
+}
+
+/// A part of the root's metadata, blamed where that has it.
+Json Hierarchy::parsed(std::string_view part) const {
+  try {
+    return Json::parse(part, root_key_);
+  } catch (const Error& e) {
+    if (!e.offset()) throw;
+    const auto begin = static_cast<std::uint64_t>(part.data() - text_.data());
+    throw e.retold(e.file(), begin + *e.offset(), e.detail());
   }
 }
 
-void Hierarchy::consolidate(Json all) {
-  is_consolidated_ = all.is(Json::Kind::object);
-  for (std::size_t i = 0; i < all.keys.size(); ++i) {
-    consolidated_.emplace(std::move(all.keys[i]), std::move(all.items[i]));
-  }
+std::optional<Json> Hierarchy::consolidated(std::string_view key) const {
+  const auto at = first_from(consolidated_, key);
+  return at != consolidated_.end() && at->key == key ? std::optional(parsed(at->text))
+                                                     : std::nullopt;
 }
 
-std::optional<Json> Hierarchy::read(const std::string& key) const {
+std::optional<std::string> Hierarchy::read_text(const std::string& key) const {
   const auto file = keys_->open(key, kUsual);
   if (file == nullptr) return std::nullopt;
   if (file->size() > Json::kMost) {
@@ -73,7 +118,12 @@ std::optional<Json> Hierarchy::read(const std::string& key) const {
   }
   std::string text(static_cast<std::size_t>(file->size()), '\0');
   file->read_at(0, std::as_writable_bytes(std::span(text)));
-  return Json::parse(text, keys_->shown(key));
+  return text;
+}
+
+std::optional<Json> Hierarchy::read(const std::string& key) const {
+  const auto text = read_text(key);
+  return text ? std::optional(Json::parse(*text, keys_->shown(key))) : std::nullopt;
 }
 
 std::optional<Node> Hierarchy::find(const std::string& path) const {
@@ -83,8 +133,8 @@ std::optional<Node> Hierarchy::find(const std::string& path) const {
     json = root_;
   } else if (!is_consolidated_) {
     json = read(below(path, "zarr.json"));
-  } else if (const auto known = consolidated_.find(path); known != consolidated_.end()) {
-    json = known->second;
+  } else {
+    json = consolidated(path);
   }
   if (!json) return std::nullopt;
   Node node{path, keys_->shown(below(path, "zarr.json")), false, {}, take(*json, "attributes")};
@@ -100,9 +150,7 @@ std::optional<Node> Hierarchy::find(const std::string& path) const {
 std::optional<Node> Hierarchy::find_v2(const std::string& path) const {
   const auto get = [&](std::string_view name) -> std::optional<Json> {
     const std::string key = below(path, name);
-    if (!is_consolidated_) return read(key);
-    const auto known = consolidated_.find(key);
-    return known != consolidated_.end() ? std::optional(known->second) : std::nullopt;
+    return is_consolidated_ ? consolidated(key) : read(key);
   };
   Node node{path, keys_->shown(below(path, ".zarray")), true, {}, {}};
   if (auto array = get(".zarray")) {
@@ -121,14 +169,15 @@ std::vector<std::string> Hierarchy::children(const std::string& path) const {
   if (!is_consolidated_) return keys_->children(path);
   std::set<std::string> names;
   const std::string prefix = path.empty() ? "" : path + "/";
-  for (auto at = consolidated_.upper_bound(prefix);
-       at != consolidated_.end() && at->first.starts_with(prefix);) {
-    const std::size_t slash = at->first.find('/', prefix.size());
-    const std::string name = at->first.substr(prefix.size(), slash - prefix.size());
+  auto at = first_from(consolidated_, prefix);
+  if (at != consolidated_.end() && at->key == prefix) ++at;
+  while (at != consolidated_.end() && at->key.starts_with(prefix)) {
+    const std::size_t slash = at->key.find('/', prefix.size());
+    const std::string name = at->key.substr(prefix.size(), slash - prefix.size());
     if (!name.starts_with(".z")) names.insert(name);
     // All below a child are skipped.
     at = slash == std::string::npos ? std::next(at)
-                                    : consolidated_.lower_bound(prefix + name + kAfterSlash);
+                                    : first_from(consolidated_, prefix + name + kAfterSlash);
   }
   return {names.begin(), names.end()};
 }

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -30,9 +29,11 @@ struct Node {
 
 class Hierarchy {
  public:
-  /// Reads the root's metadata, and with it that of all nodes where it is consolidated. Throws
-  /// corrupt, unsupported.
+  /// Reads the root's metadata. Of that of all nodes, where it is consolidated, only where each is;
+  /// it is parsed when the node is looked for. Throws corrupt, unsupported.
   explicit Hierarchy(std::shared_ptr<const Keys> keys);
+  Hierarchy(const Hierarchy&) = delete;
+  Hierarchy& operator=(const Hierarchy&) = delete;
 
   const std::shared_ptr<const Keys>& keys() const noexcept { return keys_; }
   /// The node at a path, or nothing. Throws corrupt.
@@ -41,14 +42,19 @@ class Hierarchy {
   std::vector<std::string> children(const std::string& path) const;
 
  private:
-  void consolidate(Json all);
+  bool read_root(const std::string& key);
+  void consolidate(std::string_view all);
+  std::optional<std::string> read_text(const std::string& key) const;
   std::optional<Json> read(const std::string& key) const;
+  Json parsed(std::string_view part) const;
+  std::optional<Json> consolidated(std::string_view key) const;
   std::optional<Node> find_v2(const std::string& path) const;
 
   std::shared_ptr<const Keys> keys_;
   bool is_v2_ = false, is_consolidated_ = false;
-  std::map<std::string, Json> consolidated_;  // by path, or by key in version 2
-  Json root_;                                 // of version 3
+  std::string root_key_, text_;           // what the root's metadata is called, and is
+  std::vector<JsonMember> consolidated_;  // of that text: by path, or by key in version 2
+  Json root_;                             // of version 3
 };
 
 }  // namespace dapple::detail::zarr

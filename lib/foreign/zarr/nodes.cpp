@@ -12,6 +12,15 @@ arrays::Object object_of(Node node) {
           }};
 }
 
+arrays::FindObjects nodes_later(const std::shared_ptr<const Hierarchy>& hierarchy) {
+  const auto& keys = hierarchy->keys();
+  if (!keys->fetches()) {
+    return
+        [keys] { return std::make_shared<const Nodes>(std::make_shared<const Hierarchy>(keys)); };
+  }
+  return [nodes = std::make_shared<const Nodes>(hierarchy)] { return nodes; };
+}
+
 std::optional<arrays::Object> Nodes::find(const std::string& path) const {
   auto node = hierarchy_->find(checked_path(path));
   return node ? std::optional(object_of(std::move(*node))) : std::nullopt;

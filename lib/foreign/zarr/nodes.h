@@ -28,10 +28,14 @@ class Nodes final : public arrays::Objects {
 /// A node as one of them.
 arrays::Object object_of(Node node);
 
-/// An array of numbers, as a matrix. Its names are those of the tables beside it, if `beside` knows
-/// of some.
+/// The nodes of a hierarchy for later. Where it can be read again at once nothing is kept of it,
+/// since it tells of all nodes, and each of these may be open.
+arrays::FindObjects nodes_later(const std::shared_ptr<const Hierarchy>& hierarchy);
+
+/// An array of numbers, as a matrix. Its names are those of the tables beside it, if `beside` gives
+/// some.
 std::shared_ptr<Store> open_dense(std::shared_ptr<ByteSource> file,
                                   std::unique_ptr<const ArrayData> data, const Node& node,
-                                  const std::shared_ptr<const arrays::Objects>& beside);
+                                  const arrays::FindObjects& beside);
 
 }  // namespace dapple::detail::zarr

@@ -127,7 +127,8 @@ Slice slice_of(const Extents& shape, const std::vector<std::string>& parts, cons
 }
 
 std::shared_ptr<Store> open_group(std::shared_ptr<ByteSource> file,
-                                  const std::shared_ptr<const Nodes>& nodes, const Node& node) {
+                                  const std::shared_ptr<const Hierarchy>& hierarchy,
+                                  const Node& node) {
   static constexpr arrays::GroupDrivers kDrivers("zarr");
   const arrays::Encoding encoding = arrays::encoding_of(object_of(node));
   if (encoding == arrays::Encoding::none) {
@@ -136,15 +137,14 @@ std::shared_ptr<Store> open_group(std::shared_ptr<ByteSource> file,
   }
   Schema schema;
   schema.attributes = node.for_schema();
-  return arrays::open_group(std::move(file), nodes, node.path, encoding, std::move(schema),
-                            kDrivers);
+  return arrays::open_group(std::move(file), Nodes(hierarchy), nodes_later(hierarchy), node.path,
+                            encoding, std::move(schema), kDrivers);
 }
 
 std::shared_ptr<Store> open_node(std::shared_ptr<ByteSource> file,
                                  const std::shared_ptr<const Hierarchy>& hierarchy,
                                  const Node& node, const std::vector<std::string>& parts) {
-  const auto nodes = std::make_shared<const Nodes>(hierarchy);
-  if (!node.is_array) return open_group(std::move(file), nodes, node);
+  if (!node.is_array) return open_group(std::move(file), hierarchy, node);
   ArrayMetadata metadata = parse_array(node.metadata, node.key);
   if (metadata.type.words) {
     throw Error(Errc::unsupported, node.key, std::nullopt,
@@ -153,7 +153,8 @@ std::shared_ptr<Store> open_node(std::shared_ptr<ByteSource> file,
   Slice slice = slice_of(metadata.shape, parts, node);
   auto data = std::make_unique<const ArrayData>(hierarchy->keys(), node.path, std::move(metadata),
                                                 std::move(slice));
-  return open_dense(std::move(file), std::move(data), node, parts.empty() ? nodes : nullptr);
+  return open_dense(std::move(file), std::move(data), node,
+                    parts.empty() ? nodes_later(hierarchy) : nullptr);
 }
 
 std::shared_ptr<Store> open_at(std::shared_ptr<ByteSource> file,
