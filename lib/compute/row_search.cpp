@@ -194,7 +194,12 @@ std::vector<Range> RowSearch::pieces(Range rows) const {
   constexpr std::uint64_t kFew = 1 << 10, kMany = 1 << 16, kMost = 1 << 21;
   const std::uint64_t wanted = store_.block_stats() != nullptr ? kFew : kMany;
   const std::uint64_t block = std::min(block_rows(), kMost);
-  const std::uint64_t step = std::max<std::uint64_t>(wanted / block, 1) * block;
+  std::uint64_t blocks = std::max<std::uint64_t>(wanted / block, 1);
+  // What follows each other is read several times, while its file is open.
+  if (const std::uint64_t files = store_.blocks().files_kept_open(); files != 0) {
+    blocks = std::min(blocks, files);
+  }
+  const std::uint64_t step = blocks * block;
   std::vector<Range> made;
   for (std::uint64_t begin = rows.begin; begin < rows.end;) {
     const std::uint64_t end = begin + std::min(rows.end - begin, step - begin % step);

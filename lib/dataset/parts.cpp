@@ -76,6 +76,10 @@ PartFiles::PartFiles(std::shared_ptr<const StateTables> tables)
   tables_->file().keep_folder();  // parts are opened as they are touched
 }
 
+std::uint64_t PartFiles::files_kept_open() const noexcept {
+  return guarded() ? kMostGuarded : kMostOpen;
+}
+
 std::shared_ptr<const OpenPart> PartFiles::part(std::uint64_t number) const {
   return part_of(number << kOffsetBits, 0, false);
 }
@@ -151,7 +155,7 @@ void PartFiles::use(Slot& slot, bool pin) const {
 /// held.
 void PartFiles::close_least_used() const {
   for (int looks = 0; looks < kLooks; ++looks) {
-    if (turns_.size() <= (guarded() ? kMostGuarded : kMostOpen)) return;
+    if (turns_.size() <= files_kept_open()) return;
     const auto oldest = slots_.find(turns_.back());
     if (oldest->second.part.use_count() > 1) {
       use(oldest->second, false);

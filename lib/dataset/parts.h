@@ -60,6 +60,7 @@ class PartFiles final : public ByteSource {
   void take_copy(std::uint64_t offset, std::span<const std::byte> bytes) const override;
   void will_need(std::span<const Range> ranges) const noexcept override;
   bool may_wait() const noexcept override;
+  std::uint64_t files_kept_open() const noexcept override;
   bool is_in_use() const noexcept override { return true; }
   bool fetches() const noexcept override { return tables_->file().fetches(); }
   void expect_random(bool is) const noexcept override;

@@ -98,6 +98,9 @@ class ByteSource {
   virtual void expect_random(bool) const noexcept {}
   /// The same for good; it also turns `will_need` off.
   virtual void read_nothing_ahead() const noexcept {}
+  /// Of how many files some may be read again before they are closed, where these are many: whoever
+  /// reads several things of them all reads everything of some first. 0: they stay open.
+  virtual std::uint64_t files_kept_open() const noexcept { return 0; }
   /// True when it is worth remembering what was compared: the first small reads of a file are not.
   virtual bool is_in_use() const noexcept { return is_mapped() || fetches(); }
   /// True once all bytes are in a map or in memory, at one address.

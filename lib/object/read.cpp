@@ -150,13 +150,39 @@ void Store::read_rows(Range rows, std::span<const ColumnBuffer> columns,
     targets.push_back(out);
     regions.push_back({rows, cols});
   });
-  ask_for_some(regions);
+  const auto bands =
+      regions.size() > 1 ? bands_of_files(rows, columns[0].col) : std::vector<Range>{rows};
   // Many runs at once, or many blocks of each.
   const bool many = regions.size() >= worker_limit(options.threads);
   ReadOptions each = options;
   if (many) each.threads = 1;
-  parallel_for(regions.size(), many ? options.threads : 1,
-               [&](std::uint64_t i) { read(regions[i], targets[i], each); });
+  for (const Range& band : bands) {
+    for (Region& region : regions) region.rows = band;
+    ask_for_some(regions);
+    parallel_for(regions.size(), many ? options.threads : 1,
+                 [&](std::uint64_t i) { read(regions[i], targets[i], each); });
+    for (Target& target : targets) target.data += band.size() * target.row_step;
+  }
+}
+
+std::vector<Range> Store::bands_of_files(Range rows, std::uint64_t col) const {
+  const std::uint64_t most = blocks_->files_kept_open();
+  if (most == 0) return {rows};
+  std::vector<std::uint64_t> starts;  // of the blocks, of which each may be in a file of its own
+  watched([&] {
+    for (const std::uint64_t number : index_.touching({rows, {col, col + 1}})) {
+      starts.push_back(std::clamp(index_.entry(number).pos.rx, rows.begin, rows.end));
+    }
+  });
+  std::sort(starts.begin(), starts.end());
+  std::vector<Range> bands;
+  std::uint64_t begin = rows.begin;
+  for (std::size_t i = most; i < starts.size(); i += most) {
+    if (starts[i] > begin) bands.push_back({begin, starts[i]});
+    begin = starts[i];
+  }
+  bands.push_back({begin, rows.end});
+  return bands;
 }
 
 void Store::entries(const Region& region, const ReadOptions& options,

@@ -159,6 +159,9 @@ class Store {
   /// Implements `Frame::read_rows`. Throws what `read` throws.
   void read_rows(Range rows, std::span<const ColumnBuffer> columns,
                  const ReadOptions& options) const;
+  /// These rows in pieces whose blocks of a column are in few enough files to stay open while other
+  /// columns are read. O(1) where all files do, otherwise O(blocks of the column).
+  std::vector<Range> bands_of_files(Range rows, std::uint64_t col) const;
 
   /// Calls `take` with every cell of `region` that is stored and not positive zero, block by
   /// block, at most CellRun::kMost at a time.

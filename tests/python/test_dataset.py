@@ -1,6 +1,8 @@
 """Data sets: parts that many write, opened as one."""
 
+import ctypes
 import errno
+import os
 import pickle
 import re
 
@@ -34,6 +36,50 @@ def test_parts_are_one_matrix(tmp_path):
     assert m.chunks == (40, 35)
     assert m.stats().sum == CELLS.sum()
     assert np.array_equal(m.tile(1, 1), CELLS[40:80, 35:])
+
+
+def opened_in(folder, run):
+    """How many files of a folder are opened while `run` runs, as the system tells."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    watch = libc.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
+    assert watch >= 0 and libc.inotify_add_watch(watch, str(folder).encode(), 0x20) >= 0  # IN_OPEN
+    try:
+        run()
+        told = os.read(watch, 1 << 22)
+    finally:
+        os.close(watch)
+    count = at = 0
+    while at < len(told):
+        length = int.from_bytes(told[at + 12 : at + 16], "little")
+        count += told[at + 16 : at + 16 + length].startswith(b"part-")
+        at += 16 + length
+    return count
+
+
+def test_more_parts_than_stay_open_are_opened_once_for_all_columns(tmp_path):
+    folder, rows = tmp_path / "set", 700
+    parts = [
+        dataset.write_part(
+            folder, {"n": [k], "x": [k / 2], "w": [f"w{k % 9}"], "v": [f"v{k % 7}"], "b": [k % 2 == 0]},
+            at=(k, 0), sync=False,
+        )
+        for k in range(rows)
+    ]  # fmt: skip
+    dataset.commit(folder, parts, sync=False)
+    got = []
+    for read in (
+        lambda f: f.to_pandas(), lambda f: f.to_arrow().to_pandas(), lambda f: f.to_pandas(np.arange(rows)[::-3]),
+        lambda f: f.read((3, rows - 2), ["n", "w", "x"]),
+        lambda f: f.where('w == "w4" and v == "v4" and n < 600 and b == true'),
+    ):  # fmt: skip
+        f = dp.open(folder)
+        assert opened_in(folder, lambda read=read, f=f: got.append(read(f))) <= rows
+    table = got[0]
+    assert table.x.tolist() == [k / 2 for k in range(rows)] and table.w.tolist() == [f"w{k % 9}" for k in range(rows)]
+    assert got[1].v.tolist() == table.v.tolist() == [f"v{k % 7}" for k in range(rows)]
+    assert got[2].w.tolist() == table.w.tolist()[::-3] and got[3]["w"].tolist() == table.w.tolist()[3:-2]
+    assert got[4].tolist() == table.index[(table.w == "w4") & (table.v == "v4") & (table.n < 600) & table.b].tolist()
+    assert 4 in got[4]
 
 
 def test_sparse_rows_at_random(tmp_path):
