@@ -1,6 +1,7 @@
 // States of strangers, parts of others, and writers that sleep: never a wrong cell, never a lost
 // one.
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -343,6 +344,52 @@ TEST_CASE("dataset: verify lists every part that is gone") {
     }
     CHECK(found == gone);
   }
+}
+
+namespace {
+
+/// Bytes in memory that count how often they are looked at.
+class CountedSource final : public detail::ByteSource {
+ public:
+  explicit CountedSource(std::vector<std::byte> bytes)
+      : ByteSource("counted", {bytes.size()}), bytes_(std::move(bytes)) {}
+  void read_at(std::uint64_t offset, std::span<std::byte> out) const override {
+    std::copy_n(bytes_.begin() + static_cast<std::ptrdiff_t>(offset), out.size(), out.begin());
+  }
+  mutable std::uint64_t looks = 0;
+
+ private:
+  const std::byte* keep(std::uint64_t offset, std::uint64_t) const override {
+    ++looks;
+    return bytes_.data() + offset;
+  }
+  detail::HeldBytes hold_anew(std::uint64_t offset, std::uint64_t n) const override {
+    return {{bytes_.data() + offset, static_cast<std::size_t>(n)}, nullptr};
+  }
+
+  std::vector<std::byte> bytes_;
+};
+
+}  // namespace
+
+TEST_CASE("dataset: the code maps of a block are found without a look at those of other columns") {
+  constexpr std::uint32_t kParts = 3, kColumns = 2000;
+  std::vector<impl::CodeMap> maps;
+  for (std::uint32_t part = 0; part < kParts; ++part) {
+    for (std::uint32_t col = 0; col < kColumns; col += 2) maps.push_back({part, col, {0, part}, 0});
+  }
+  const std::vector<impl::PartRecord> parts(kParts);
+  const auto made = impl::emit_tables({}, {}, parts, maps, {}, {});
+  const auto source = std::make_shared<CountedSource>(made.bytes);
+  const impl::StateTables tables(source);
+  source->looks = 0;
+  const Range found = tables.maps_of(1, {501, 505});
+  CHECK(source->looks < 100);
+  REQUIRE(found.size() == 2);
+  CHECK(tables.map_column(found.begin) == 502);
+  CHECK(tables.map_column(found.end - 1) == 504);
+  CHECK(tables.maps_of(2, {1, 2}).empty());
+  CHECK(tables.maps_of(2, {0, kColumns}).size() == kColumns / 2);
 }
 
 TEST_CASE("dataset: a part of 2^40 rows is tiled at once") {

@@ -154,8 +154,12 @@ void Draft::merge_words(Column& whole, const Column& part, std::uint32_t col,
 
 std::optional<ValueType> Draft::recoded_type(const Store& part, const Entry& entry) const {
   std::optional<ValueType> type;
-  for (auto map = maps_.rbegin(); map != maps_.rend() && map->part == parts_.size() - 1; ++map) {
-    if (map->column < entry.pos.cx || map->column - entry.pos.cx >= entry.cols) continue;
+  const auto last = static_cast<std::uint32_t>(parts_.size() - 1);
+  auto map = std::lower_bound(maps_.begin(), maps_.end(), entry.pos.cx,
+                              [&](const CodeMap& other, std::uint64_t col) {
+                                return other.part < last || other.column < col;
+                              });
+  for (; map != maps_.end() && map->column - entry.pos.cx < entry.cols; ++map) {
     if (!type) type = entry.value_type;
     if (is_signed(*type) || is_float(*type)) {
       fail_column(part.file().name(), part.schema().columns[map->column],

@@ -17,10 +17,10 @@ namespace {
 template <class F>
 void each_map(const Store& store, const Entry& entry, const F& f) {
   const StateTables& tables = *store.state<OpenState>().tables;
-  const Range maps = tables.maps_of(static_cast<std::uint32_t>(entry.offset >> kOffsetBits));
+  const Range maps =
+      tables.maps_of(static_cast<std::uint32_t>(entry.offset >> kOffsetBits), entry.cells().cols);
   for (std::uint64_t map = maps.begin; map < maps.end; ++map) {
-    const std::uint64_t col = tables.map_column(map);
-    if (col >= entry.pos.cx && col - entry.pos.cx < entry.cols) f(map, col - entry.pos.cx);
+    f(map, tables.map_column(map) - entry.pos.cx);
   }
 }
 

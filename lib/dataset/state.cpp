@@ -185,11 +185,14 @@ std::uint32_t StateTables::map_column(std::uint64_t number) const {
   return load_le<std::uint32_t>(file_->at(head_.first_map() + number * kMapRecord + 4, 4));
 }
 
-Range StateTables::maps_of(std::uint32_t part) const {
-  const auto first = [&](std::uint64_t least) {
-    return count_first(head_.maps, [&](std::uint64_t i) { return map_part(i) < least; });
+Range StateTables::maps_of(std::uint32_t part, Range cols) const {
+  const auto first = [&](std::uint64_t col) {
+    return count_first(head_.maps, [&](std::uint64_t i) {
+      const std::uint32_t of = map_part(i);
+      return of < part || (of == part && map_column(i) < col);
+    });
   };
-  return {first(part), first(std::uint64_t{part} + 1)};
+  return {first(cols.begin), first(cols.end)};
 }
 
 std::span<const std::byte> StateTables::codes(std::uint64_t number) const {

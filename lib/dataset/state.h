@@ -92,8 +92,9 @@ class StateTables {
   /// The write ids of the states before it, the latest first.
   std::vector<Id> writes() const { return ids(head_.doomed, head_.writes); }
 
-  /// Where a part's code maps are among all of them, which are sorted by part, then by column.
-  Range maps_of(std::uint32_t part) const;
+  /// Where a part's code maps of these columns are among all of them, which are sorted by part,
+  /// then by column. O(log maps).
+  Range maps_of(std::uint32_t part, Range cols) const;
   std::uint32_t map_column(std::uint64_t number) const;
   /// The codes of a map, as u32 in place. Throws corrupt when they do not match their hash.
   std::span<const std::byte> codes(std::uint64_t number) const;
