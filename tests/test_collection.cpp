@@ -317,6 +317,10 @@ TEST_CASE("collection: members have the rows and columns that they share") {
   const Error unfit = required_error(error_of([&] { pack_collection(path, folder / "c.zip"); }));
   CHECK(unfit.detail() == "own has 2 columns, and the axis 'obs' has 1, as X says");
   CHECK(!std::filesystem::exists(folder / "c.zip"));
+  put(path / "layers/cut.dbdf", "no member");  // which is opened for who shares an axis with it
+  Collection::find(path)->require_fit("other", 7, 8, {"x", "y"});
+  CHECK(error_of([&] { Collection::find(path)->require_fit("other", 7, 8, {"x", "var"}); }));
+  std::filesystem::remove(path / "layers/cut.dbdf");
   const auto found = Collection::find(path);
   CHECK(found->axes_of("own") == MemberAxes{"", "obs"});
   put(path / "collection.json", R"({"axes": {}})");

@@ -62,7 +62,7 @@ class Collection {
   /// corrupt for a declaration that is none.
   MemberAxes axes_of(const std::string& member) const;
   /// Throws invalid_argument when a member of this name, shape and axes does not fit the others.
-  /// Opens them.
+  /// Opens those that have one of its axes.
   void require_fit(const std::string& member, std::uint64_t rows, std::uint64_t cols,
                    const MemberAxes& axes) const;
   /// Throws invalid_argument when members do not fit their axes; corrupt. Opens all members.

@@ -1,4 +1,5 @@
 // Which rows and columns the members of a collection share.
+#include <functional>
 #include <map>
 #include <utility>
 #include <variant>
@@ -99,13 +100,13 @@ class Extents {
   std::map<std::string, std::pair<std::uint64_t, std::string>> known_;
 };
 
-/// What the members tell, but one of them.
-Extents extents_of(const CollectionFiles& files, const DeclaredAxes& declared,
-                   const std::string& without) {
+/// What the members tell that `tells` is true of; the others are not opened.
+Extents extents_of(
+    const CollectionFiles& files, const DeclaredAxes& declared,
+    const std::function<bool(const std::string& member, const MemberAxes& axes)>& tells) {
   std::vector<std::string> members = files.members(detail::kMemberEnding);
-  std::erase_if(members, [&](const std::string& member) {
-    return member == without || declared.of(member) == MemberAxes{};
-  });
+  std::erase_if(members,
+                [&](const std::string& member) { return !tells(member, declared.of(member)); });
   struct Shape {
     std::uint64_t rows = 0, cols = 0;
   };
@@ -141,9 +142,18 @@ MemberAxes Collection::axes_of(const std::string& member) const { return declare
 
 void Collection::require_fit(const std::string& member, std::uint64_t rows, std::uint64_t cols,
                              const MemberAxes& axes) const {
-  extents_of(*files_, *declared_, member).add(*files_, member, rows, cols, axes);
+  const auto is_shared = [&](const std::string& axis) {
+    return !axis.empty() && (axis == axes.rows || axis == axes.cols);
+  };
+  const auto shares = [&](const std::string& other, const MemberAxes& has) {
+    return other != member && (is_shared(has.rows) || is_shared(has.cols));
+  };
+  extents_of(*files_, *declared_, shares).add(*files_, member, rows, cols, axes);
 }
 
-void Collection::require_axes() const { extents_of(*files_, *declared_, ""); }
+void Collection::require_axes() const {
+  extents_of(*files_, *declared_,
+             [](const std::string&, const MemberAxes& axes) { return axes != MemberAxes{}; });
+}
 
 }  // namespace dapple
