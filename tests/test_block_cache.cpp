@@ -37,9 +37,20 @@ TEST_CASE("cache: a thing is made once, and is there until more than the budget 
   }
   CHECK(cache.find({1, 7}).value == nullptr);
   CHECK(cache.find({1, 139}).value != nullptr);
-  // What would push most of the others out is given, not kept.
-  CHECK(get(500, 900) == 500);
+  // Of what would push most of the others out, the last one is kept beside them.
+  const std::uint64_t before = cache.bytes();
+  made = 0;
+  for (int i = 0; i < 3; ++i) CHECK(get(500, 900) == 500);
+  CHECK(made == 1);
+  CHECK(cache.bytes() == before);
+  CHECK(cache.find({1, 139}).value != nullptr);
+  CHECK(get(501, 5000) == 501);
   CHECK(cache.find({1, 500}).value == nullptr);
+  CHECK(cache.find({1, 501}).value != nullptr);
+  cache.forget(2);
+  CHECK(cache.find({1, 501}).value != nullptr);
+  cache.forget(1);
+  CHECK(cache.find({1, 501}).value == nullptr);
 }
 
 TEST_CASE("cache: what a source had is gone with it, and nothing else") {

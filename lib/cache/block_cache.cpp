@@ -43,7 +43,8 @@ Cached BlockCache::find(const Key& key) {
   Shard& shard = shard_of(key);
   const std::lock_guard lock(shard.mutex);
   const auto found = shard.places.find(key);
-  if (found == shard.places.end() || found->second->making != nullptr) return {};
+  if (found == shard.places.end()) return find_large(key);
+  if (found->second->making != nullptr) return {};
   shard.nodes.splice(shard.nodes.begin(), shard.nodes, found->second);
   return found->second->cached;
 }
@@ -56,6 +57,7 @@ Cached BlockCache::get(const Key& key, const Make& make) {
     const std::lock_guard lock(shard.mutex);
     const auto found = shard.places.find(key);
     if (found == shard.places.end()) {
+      if (Cached large = find_large(key); large.value != nullptr) return large;
       making = std::make_shared<Making>();
       shard.nodes.push_front({key, {}, making});
       shard.places.emplace(key, shard.nodes.begin());
@@ -84,11 +86,13 @@ Cached BlockCache::get(const Key& key, const Make& make) {
 /// more.
 void BlockCache::finish(Shard& shard, const Key& key, const std::shared_ptr<Making>& making,
                         const Cached& made) {
+  Cached dropped;  // destroyed without the lock
   {
     const std::lock_guard lock(shard.mutex);
     const auto found = shard.places.find(key);
     if (found == shard.places.end() || found->second->making != making) return;
     if (made.value == nullptr || made.bytes > budget_ / 2) {
+      if (made.value != nullptr) dropped = keep_large(key, made);
       shard.nodes.erase(found->second);
       shard.places.erase(found);
       return;
@@ -121,7 +125,24 @@ void BlockCache::drop_oldest(Shard& first) noexcept {
   }
 }
 
+Cached BlockCache::find_large(const Key& key) {
+  const std::lock_guard lock(large_mutex_);
+  return large_.first == key ? large_.second : Cached{};
+}
+
+/// Gives the one before.
+Cached BlockCache::keep_large(const Key& key, Cached made) noexcept {
+  const std::lock_guard lock(large_mutex_);
+  large_.first = key;
+  return std::exchange(large_.second, std::move(made));
+}
+
 void BlockCache::forget(std::uint64_t source) noexcept {
+  Cached large;  // destroyed without the lock
+  {
+    const std::lock_guard lock(large_mutex_);
+    if (large_.first.source == source) large = std::exchange(large_.second, {});
+  }
   for (Shard& shard : shards_) {
     Nodes dropped;
     const std::lock_guard lock(shard.mutex);

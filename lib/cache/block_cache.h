@@ -10,6 +10,7 @@
 #include <memory>
 #include <mutex>
 #include <unordered_map>
+#include <utility>
 
 namespace dapple::detail {
 
@@ -20,7 +21,8 @@ struct Cached {
 };
 
 /// The least recently used are dropped when the rest exceeds the budget; whoever holds one of them
-/// keeps it alive. Any thread.
+/// keeps it alive. What takes more than half of the budget would push most of the others out: of
+/// such, the last one is kept beside them. Any thread.
 class BlockCache {
  public:
   /// Things of one key are the same.
@@ -46,7 +48,7 @@ class BlockCache {
   void forget(std::uint64_t source) noexcept;
 
   std::uint64_t budget() const noexcept { return budget_; }
-  /// How many bytes all that is kept takes.
+  /// How many bytes all that is kept takes, but what takes more than half of the budget.
   std::uint64_t bytes() const noexcept { return bytes_.load(std::memory_order_relaxed); }
 
  private:
@@ -71,10 +73,14 @@ class BlockCache {
   void finish(Shard& shard, const Key& key, const std::shared_ptr<Making>& making,
               const Cached& made);
   void drop_oldest(Shard& first) noexcept;
+  Cached find_large(const Key& key);
+  Cached keep_large(const Key& key, Cached made) noexcept;
 
   const std::uint64_t budget_;
   std::atomic<std::uint64_t> bytes_{0};
   std::array<Shard, kShards> shards_;
+  std::mutex large_mutex_;  // locked after that of a shard
+  std::pair<Key, Cached> large_{};
 };
 
 /// The one cache of the process, which all opened objects share.

@@ -102,7 +102,8 @@ std::optional<Cells> ArrayData::chunk(std::uint64_t i, std::uint64_t j, bool kep
   Cached found;
   if (kept) {
     found = block_cache().get(key, [&]() -> Cached {
-      auto cells = load_to_keep({i, j});
+      auto cells = load(i, j);
+      if (cells == nullptr) cells = std::make_shared<const Bytes>();  // it is known not to be there
       const std::size_t size = sizeof(Bytes) + cells->size();
       return {std::move(cells), size};
     });
@@ -150,22 +151,6 @@ std::shared_ptr<const ArrayData::Bytes> ArrayData::load(std::uint64_t i, std::ui
   }
   undo_types(*bytes);
   return std::make_shared<const Bytes>(std::move(*bytes));
-}
-
-/// The same; an empty one when it is not stored. A chunk that the cache refuses would be
-/// decompressed for each part of it that is read.
-std::shared_ptr<const ArrayData::Bytes> ArrayData::load_to_keep(ChunkPlace chunk) const {
-  {
-    const std::lock_guard lock(large_mutex_);
-    if (large_ && large_->place == chunk) return large_->cells;
-  }
-  auto cells = load(chunk.i, chunk.j);
-  if (cells == nullptr) return std::make_shared<const Bytes>();
-  if (cells->size() > block_cache().budget() / 2 - sizeof(Bytes)) {
-    const std::lock_guard lock(large_mutex_);
-    large_ = Large{chunk, cells};
-  }
-  return cells;
 }
 
 std::optional<ArrayData::Bytes> ArrayData::stored_chunk(const Extents& place,

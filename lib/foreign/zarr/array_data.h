@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -61,8 +60,7 @@ class ArrayData {
   ValueType type() const noexcept { return metadata_.type.read_as; }
 
   /// Chunk (i, j) of the slice; nothing when all of it is the fill value. `kept`: for the next
-  /// time, by the one cache; one that is too large for that until another such is read. Throws
-  /// corrupt, naming the key; io.
+  /// time, by the one cache. Throws corrupt, naming the key; io.
   std::optional<Cells> chunk(std::uint64_t i, std::uint64_t j, bool kept) const;
   /// Chunks that will be needed: where they are far away, many are fetched at once, and kept by the
   /// one cache.
@@ -95,7 +93,6 @@ class ArrayData {
                   const std::function<void(std::string_view)>& take) const;
   std::optional<Bytes> unpacked(ChunkPlace chunk, std::string& key) const;
   std::shared_ptr<const Bytes> load(std::uint64_t i, std::uint64_t j) const;
-  std::shared_ptr<const Bytes> load_to_keep(ChunkPlace chunk) const;
   std::optional<Bytes> stored_chunk(const Extents& place, std::string& key) const;
   std::optional<Bytes> shard_part(const Extents& place, std::string& key) const;
   std::shared_ptr<const OpenShard> open_shard(const Extents& shard, const std::string& key) const;
@@ -112,12 +109,6 @@ class ArrayData {
   std::uint64_t chunks_across_ = 1;
   std::size_t first_ = 0, row_step_ = 0, col_step_ = 0;  // bytes in a decoded chunk
   const std::uint64_t number_ = serial_number(), index_number_ = serial_number();  // in the cache
-  struct Large {
-    ChunkPlace place;
-    std::shared_ptr<const Bytes> cells;
-  };
-  mutable std::mutex large_mutex_;
-  mutable std::optional<Large> large_;  // the chunk read last of those that the cache does not keep
 };
 
 /// The array at a path. Throws corrupt when there is none, or of another rank; unsupported.
