@@ -6,6 +6,7 @@
 #include <cstring>
 #include <limits>
 #include <mutex>
+#include <new>
 #include <string>
 #include <utility>
 
@@ -332,8 +333,13 @@ void NamesBuilder::add(std::string_view name) {
   if (ends_.size() == detail::kMostNames) {
     throw Error(Errc::unsupported, "no more than 4294967294 rows or columns have names");
   }
-  text_.append(name);
-  ends_.push_back(text_.size());
+  ends_.push_back(text_.size() + name.size());
+  try {
+    text_.append(name);
+  } catch (const std::bad_alloc&) {
+    ends_.pop_back();
+    throw;
+  }
 }
 
 std::shared_ptr<const Names> NamesBuilder::finish() {
