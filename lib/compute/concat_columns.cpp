@@ -16,11 +16,6 @@ namespace dapple::detail {
 
 namespace {
 
-[[noreturn]] void fail_column(const Store& store, const std::string& detail,
-                              std::string_view option = {}) {
-  throw Error(Errc::invalid_argument, store.known_as(), std::nullopt, detail, option);
-}
-
 bool is_csv(const Store& store) { return store.format() == "csv"; }
 
 /// True when `holds` is true of the bits of every cell of the column.
@@ -95,10 +90,10 @@ class ColumnMerge {
       // Text that looks like numbers, say, can be read as words.
       const bool here = is_csv(store) && meaning.has_words();
       const bool before = is_csv(first_) && next.meaning.has_words();
-      fail_column(store,
-                  "column " + shown(next.label) + " is a " + told(next.meaning) + " here and a " +
-                      told(meaning) + " before",
-                  here || before ? "csv.type=text" : "");
+      fail_piece(store, Errc::invalid_argument,
+                 "column " + shown(next.label) + " is a " + told(next.meaning) + " here and a " +
+                     told(meaning) + " before",
+                 here || before ? "csv.type=text" : "");
     }
     meaning.unit = std::max(meaning.unit, next.meaning.unit);
     if (!meaning.missing) meaning.missing = next.meaning.missing;
@@ -129,7 +124,8 @@ class ColumnMerge {
       const std::string what = "column " + shown(column_.label) +
                                ": the parts do not agree on one order of all its words";
       if (options.keep_order) {
-        fail_column(first_, what + "; concat puts them together without one");
+        fail_piece(first_, Errc::invalid_argument,
+                   what + "; concat puts them together without one");
       }
       if (options.note) options.note(what + "; they are put together without an order");
       return;
@@ -226,9 +222,9 @@ void merge_marks(std::span<const FramePart> parts, std::size_t col, Column& colu
     column.meaning.missing = mark.bits;
     return;
   }
-  fail_column(*parts.back().store,
-              "column " + shown(column.label) +
-                  " holds all numbers that are tried to mark its missing cells");
+  fail_piece(*parts.back().store, Errc::invalid_argument,
+             "column " + shown(column.label) +
+                 " holds all numbers that are tried to mark its missing cells");
 }
 
 /// Tells of a column of integers that becomes one of floats, which round large ones.
@@ -247,6 +243,10 @@ void note_float(std::span<const Store* const> frames, std::size_t col, const Col
 }
 
 }  // namespace
+
+void fail_piece(const Store& store, Errc code, const std::string& detail, std::string_view option) {
+  throw Error(code, store.known_as(), std::nullopt, detail, option);
+}
 
 ValueType common_type(ValueType a, ValueType b) noexcept {
   for (const ValueType type : {a, b, ValueType::i16, ValueType::i32, ValueType::i64, ValueType::u64,
@@ -287,18 +287,19 @@ Column merge_column(std::span<const Store* const> frames, std::size_t col,
   bool differ = false;
   for (std::size_t i = 1; i < frames.size(); ++i) {
     if (column_of(i).label != first.label) {
-      fail_column(*frames[i], "column " + shown(column_of(i).label) +
-                                  " is in the place of column " + shown(first.label) +
-                                  "; frames that are put together by rows need the same labels in "
-                                  "the same order");
+      fail_piece(*frames[i], Errc::invalid_argument,
+                 "column " + shown(column_of(i).label) + " is in the place of column " +
+                     shown(first.label) +
+                     "; frames that are put together by rows need the same labels in "
+                     "the same order");
     }
     if (in_group->group == nullptr) {
       in_group = &column_of(i);
     } else if (column_of(i).group != nullptr && !same_slot(*in_group, column_of(i))) {
-      fail_column(*frames[i], "column " + shown(first.label) + " is a slot of group " +
-                                  shown(column_of(i).group->name) +
-                                  " here, and another one of group " +
-                                  shown(in_group->group->name) + " before");
+      fail_piece(*frames[i], Errc::invalid_argument,
+                 "column " + shown(first.label) + " is a slot of group " +
+                     shown(column_of(i).group->name) + " here, and another one of group " +
+                     shown(in_group->group->name) + " before");
     }
     differ = differ || !is_alike(column_of(i), first);
   }

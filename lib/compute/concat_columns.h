@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -14,6 +15,10 @@
 #include "lib/object/store.h"
 
 namespace dapple::detail {
+
+/// Throws, naming the file of a piece.
+[[noreturn]] void fail_piece(const Store& store, Errc code, const std::string& detail,
+                             std::string_view option = {});
 
 /// The narrowest type that holds both. Where there is none, i64 for integers and f64 with floats:
 /// a value that it does not hold exactly is an error when it is read (rule R6).

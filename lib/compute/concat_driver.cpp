@@ -277,10 +277,6 @@ constexpr Driver make_driver(bool frame, bool with_arrays, bool skips) {
 
 }  // namespace
 
-void fail_piece(const Store& store, Errc code, const std::string& detail, std::string_view option) {
-  throw Error(code, store.known_as(), std::nullopt, detail, option);
-}
-
 const Driver& concat_driver(const std::vector<Piece>& pieces, bool frame) {
   static constexpr Driver kFrames = make_driver(true, false, false);
   static constexpr Driver kMatrices[] = {make_driver(false, false, false),

@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include "dapple/concat.h"
@@ -39,10 +37,6 @@ struct ConcatState final : DriverState {
     return *(behind - 1);
   }
 };
-
-/// Throws, naming the file of a piece.
-[[noreturn]] void fail_piece(const Store& store, Errc code, const std::string& detail,
-                             std::string_view option = {});
 
 /// The object of this schema that the pieces make.
 std::shared_ptr<const Store> store_of(std::vector<Piece> pieces, Schema schema, Axis axis);

@@ -43,22 +43,11 @@ DAPPLE_VECTORS void to_doubles(const std::byte* values, double* out, std::size_t
   }
 }
 
-namespace {
-
-// Eight columns as one value, which compilers keep in registers; arrays of them they do not.
-using Eight [[gnu::vector_size(kFewColumns * sizeof(double))]] = double;
-
-[[gnu::always_inline]] inline void load_few(Eight& to, const double* p) noexcept {
-  std::memcpy(&to, p, sizeof to);
-}
-
-}  // namespace
-
 DAPPLE_VECTORS void multiply_panel(const double* a, std::size_t n, const double* x, std::size_t k,
                                    double* y) noexcept {
   Eight sum0{}, sum1{}, sum2{}, sum3{}, row;
   for (std::size_t c = 0; c < n; ++c) {
-    load_few(row, x + c * k);
+    load(row, x + c * k);
     sum0 += a[c] * row;
     sum1 += a[n + c] * row;
     sum2 += a[2 * n + c] * row;
@@ -73,13 +62,13 @@ DAPPLE_VECTORS void multiply_panel(const double* a, std::size_t n, const double*
 DAPPLE_VECTORS void multiply_panel_transposed(const double* a, std::size_t n, const double* x,
                                               double* y, std::size_t k) noexcept {
   Eight x0, x1, x2, x3, sum;
-  load_few(x0, x);
-  load_few(x1, x + kFewColumns);
-  load_few(x2, x + 2 * kFewColumns);
-  load_few(x3, x + 3 * kFewColumns);
+  load(x0, x);
+  load(x1, x + kFewColumns);
+  load(x2, x + 2 * kFewColumns);
+  load(x3, x + 3 * kFewColumns);
   for (std::size_t c = 0; c < n; ++c) {
     double* const to = y + c * k;
-    load_few(sum, to);
+    load(sum, to);
     sum += a[c] * x0 + a[n + c] * x1 + (a[2 * n + c] * x2 + a[3 * n + c] * x3);
     std::memcpy(to, &sum, sizeof sum);
   }

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include "dapple/value_type.h"
 
@@ -10,6 +11,13 @@ namespace dapple::detail {
 
 /// Columns that kernels for several of them take at once.
 inline constexpr std::size_t kFewColumns = 8, kManyColumns = 32;
+
+/// Eight columns as one value, which compilers keep in registers; arrays of them they do not.
+using Eight [[gnu::vector_size(kFewColumns * sizeof(double))]] = double;
+
+[[gnu::always_inline]] inline void load(Eight& to, const double* p) noexcept {
+  std::memcpy(&to, p, sizeof to);
+}
 
 /// The sum of values[i] * x[i], in an order that depends on `n` alone.
 template <Value T>

@@ -22,12 +22,6 @@ namespace {
 /// Values that are converted at once, so that they stay in the nearest cache.
 constexpr std::size_t kPanelRows = 4, kPanelCols = 256, kColsInCache = 1024;
 
-using Eight [[gnu::vector_size(kFewColumns * sizeof(double))]] = double;
-
-[[gnu::always_inline]] inline void load(Eight& to, const double* p) noexcept {
-  std::memcpy(&to, p, sizeof to);
-}
-
 /// sum += factor * p[0..8)
 [[gnu::always_inline]] inline void add_product(Eight& sum, double factor,
                                                const double* p) noexcept {

@@ -11,11 +11,6 @@ namespace dapple::detail {
 
 namespace {
 
-/// A block with more rows than this, and far more than entries, is not decoded with pointers to its
-/// rows: they would be most of the memory.
-constexpr std::uint64_t kManyRows = std::uint64_t{1} << 16;
-constexpr std::uint64_t kRowsPerEntry = 8;
-
 /// Brings cells into ascending order. Throws corrupt when one is stored twice.
 void sort_cells(const Store& store, const Entry& entry, KeptCells& cells) {
   const auto cell = [&](std::uint32_t i) {
@@ -125,11 +120,10 @@ const KeptCells& BlockRows::kept() const {
   KeptCells cells;
   const std::optional<ValueType> declared =
       declared_type(store_.schema(), {entry_.pos.cx, entry_.pos.cx + entry_.cols});
-  const bool few_rows =
-      entry_.rows <= kManyRows || (entry_.rows - kManyRows) / kRowsPerEntry <= entry_.stored;
   if (store_.driver().sparse_in_place) {
     keep_payload(cells);
-  } else if (store_.driver().csr_arrays != nullptr && few_rows && declared &&
+  } else if (store_.driver().csr_arrays != nullptr &&
+             !has_rare_entries(entry_.rows, entry_.stored) && declared &&
              holds_all(*declared, entry_.value_type)) {
     keep_arrays(cells);
   } else {

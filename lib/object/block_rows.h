@@ -26,6 +26,12 @@ struct KeptCells {
   std::size_t bytes() const noexcept { return rows.size() * 16; }
 };
 
+/// True for far more rows than entries: pointers to the rows would be most of the memory.
+inline bool has_rare_entries(std::uint64_t rows, std::uint64_t entries) noexcept {
+  constexpr std::uint64_t kManyRows = std::uint64_t{1} << 16, kRowsPerEntry = 8;
+  return rows > kManyRows && (rows - kManyRows) / kRowsPerEntry > entries;
+}
+
 /// Any thread may use the const functions.
 class BlockRows {
  public:

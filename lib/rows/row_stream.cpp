@@ -16,9 +16,6 @@ constexpr std::uint64_t kBandRows = std::uint64_t{1} << 14;
 /// Rows of a block that has far fewer entries than rows: most of them are passed over between
 /// bands.
 constexpr std::uint64_t kRareRows = 64;
-/// More rows than this, and this many for each entry, make a block one of those.
-constexpr std::uint64_t kManyRows = std::uint64_t{1} << 16;
-constexpr std::uint64_t kRowsPerEntry = 8;
 /// Rows differ: a band with more entries than this is made shorter.
 constexpr std::uint64_t kMostEntries = 4 * kBandEntries;
 
@@ -107,8 +104,8 @@ void RowStream::add_active(const Member& member) {
   a.rows = intersect(entry.cells().rows, rows_);
   a.next = a.cursor;
   find_counts(a);
-  a.rare = a.part.block->way() == BlockRows::Way::kept && a.rows.size() > kManyRows &&
-           (a.rows.size() - kManyRows) / kRowsPerEntry > entry.stored;
+  a.rare =
+      a.part.block->way() == BlockRows::Way::kept && has_rare_entries(a.rows.size(), entry.stored);
   active_.push_back(std::move(a));
 }
 

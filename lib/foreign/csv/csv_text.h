@@ -98,11 +98,12 @@ struct FieldColumn {
 /// The field's text with doubled quotes made single.
 std::string unquoted(const Field& field);
 
+inline bool is_blank(char c) noexcept { return c == ' ' || c == '\t'; }
+
 /// `text` without blanks and tabs at both ends.
 inline std::string_view trimmed(std::string_view text) noexcept {
-  const auto blank = [](char c) { return c == ' ' || c == '\t'; };
-  while (!text.empty() && blank(text.front())) text.remove_prefix(1);
-  while (!text.empty() && blank(text.back())) text.remove_suffix(1);
+  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
+  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
   return text;
 }
 
@@ -122,10 +123,9 @@ class MissingWords {
   /// True for a field that is missing in any column; blanks around it are no part of it, except in
   /// quotes.
   bool has(const Field& field) const noexcept {
-    const auto blank = [](char c) { return c == ' ' || c == '\t'; };
     const std::string_view text = field.text;
     if (field.quoted) return std::find(quoted_.begin(), quoted_.end(), text) != quoted_.end();
-    if (text.size() > longest_ && !blank(text.front()) && !blank(text.back())) return false;
+    if (text.size() > longest_ && !is_blank(text.front()) && !is_blank(text.back())) return false;
     return has(trimmed(text));
   }
   /// True for a field in quotes that is missing unless its column is one of words: nothing, or one
