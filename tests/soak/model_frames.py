@@ -156,6 +156,9 @@ class Frames:
         back = self.folder / f"{len(self.history)}.back.dbdf"
         dp.convert(path, back, sync=False)
         f = dp.open(back)
+        if ending in ("idv", "csv"):
+            with dp.open(path) as there:
+                self.same_answers(there, f)
         if ending == "csv":  # tells types by the fields: what is written again is the same text
             again = self.folder / f"{len(self.history)}.again.csv"
             dp.convert(back, again)
@@ -167,6 +170,25 @@ class Frames:
         for name in table.columns:
             if ending != "idv" or not table[name].isna().any():
                 same_column(got[name], table[name], (ending, name))
+
+    def same_answers(self, there, copy):
+        """What is read where it is, and a copy of it."""
+        r, table = self.r, copy.to_pandas()
+        assert there.columns == copy.columns and there.meanings.keys() == copy.meanings.keys()
+        got = there.to_pandas()
+        for name in dict.fromkeys(table.columns):
+            same_column(got[name], table[name], name)
+            real = [cell for cell in plain(table[name]) if cell is not None]
+            column, tests = copy.c[name], [copy.c[name].is_missing(), ~copy.c[name].is_missing()]
+            if real:
+                kind, bound = copy.meanings[name].kind, r.choice(real)
+                if kind in ("timestamp", "duration"):
+                    bound = (pd.Timestamp if kind == "timestamp" else pd.Timedelta)(bound)
+                tests += [column == bound, ~(column == bound), column != bound]
+                if kind not in ("text", "category", "boolean"):
+                    tests += [column < bound, column >= bound, ~(column > bound)]
+            for test in tests:
+                assert there.where(test).tolist() == copy.where(test).tolist(), (name, test)
 
     def concat(self):
         (a, x), (b, y) = self.any(), self.any()
