@@ -127,3 +127,35 @@ TEST_CASE("concat: searches find what is stored narrower in a file than in the w
     CHECK(count_where(copy, wanted) > 0);
   }
 }
+
+TEST_CASE("concat: columns that share their words in every file share those of the whole") {
+  const TempDir dir;
+  const auto file = [&](const char* name, const std::vector<const char*>& list) {
+    DictionaryBuilder words;
+    for (const char* word : list) words.add(word);
+    Column a{"a", ValueType::u8};
+    a.meaning.kind = MeaningKind::category;
+    a.meaning.words = words.finish();
+    Column b = a, c = a;
+    b.label = "b";
+    c.label = "c";
+    c.meaning.ordered = true;
+    auto writer = FrameWriter::create(dir / name, 1, {a, b, c});
+    const auto last = static_cast<std::uint8_t>(list.size());
+    const std::vector<std::uint8_t> codes = {1, last, last};
+    writer.put<std::uint8_t>({0, 0}, {codes.data(), 1, 3});
+    writer.finish();
+    return open(dir / name);
+  };
+  const std::variant<Matrix, Frame> parts[] = {file("x", {"lo", "hi"}),
+                                               file("y", {"lo", "mid", "hi", "top"})};
+  const auto check = [](const Frame& frame) {
+    CHECK(frame.column_info(0).meaning.words == frame.column_info(1).meaning.words);
+    CHECK(frame.column_info(2).meaning.ordered);
+    CHECK((*frame.column_info(2).meaning.words)[1] == "mid");
+    CHECK(as_csv(frame) == "a,b,c\nlo,hi,hi\nlo,top,top\n");
+  };
+  check(std::get<Frame>(concat(parts, Axis::rows)));
+  append(dir / "x", parts[1]);
+  check(Frame::open(dir / "x"));
+}

@@ -138,9 +138,10 @@ Schema merge_schemas(std::vector<Piece>& pieces, Axis axis, const ConcatOptions&
     stores.push_back(piece.store.get());
     piece.recode.resize(all.columns.size());
   }
+  WordJoins joins;
   for (std::size_t c = 0; c < all.columns.size(); ++c) {
     std::vector<Recode> recode(pieces.size());
-    all.columns[c] = merge_column(stores, c, options, recode);
+    all.columns[c] = merge_column(stores, c, options, joins, recode);
     for (std::size_t i = 0; i < pieces.size(); ++i) pieces[i].recode[c] = std::move(recode[i]);
   }
   return all;

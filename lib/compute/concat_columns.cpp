@@ -82,8 +82,8 @@ class ColumnMerge {
  public:
   ColumnMerge(const Store& store, const Column& first) : first_(store), column_(first) {}
 
-  /// Adds the column of another frame; returns how its codes change.
-  Recode add(const Store& store, const Column& next) {
+  /// Adds the column of another frame.
+  void add(const Store& store, const Column& next) {
     Meaning& meaning = column_.meaning;
     const bool words = meaning.has_words() && next.meaning.has_words();
     if (!words && (meaning.kind != next.meaning.kind || meaning.zone != next.meaning.zone)) {
@@ -98,29 +98,15 @@ class ColumnMerge {
     meaning.unit = std::max(meaning.unit, next.meaning.unit);
     if (!meaning.missing) meaning.missing = next.meaning.missing;
     column_.value_type = common_type(column_.value_type, next.value_type);
-    if (!words) return {};
-    ordered_.push_back(next.meaning.ordered);
-    Recode recode;
-    recode.codes = words_.add(*next.meaning.words);
-    return recode;
+    if (words) dictionaries_.emplace_back(next.meaning.words.get(), next.meaning.ordered);
   }
 
-  /// Puts the words into the one order that the parts tell together, if any of them has one.
-  /// `recode` holds what was added.
-  void put_in_order(const ConcatOptions& options, std::vector<Recode>& recode) {
+  /// Gives a column of words those of all frames; returns how the codes of each change.
+  std::span<const NewCodes> join_words(const ConcatOptions& options, WordJoins& joins) {
     Meaning& meaning = column_.meaning;
-    meaning.ordered = false;
-    if (std::find(ordered_.begin(), ordered_.end(), true) == ordered_.end()) return;
-    std::vector<PartWords> parts;
-    for (const Recode& part : recode) {
-      if (part.codes.empty()) continue;
-      parts.push_back({{}, ordered_[parts.size()]});
-      for (std::size_t i = 1; i < part.codes.size(); ++i) {
-        parts.back().words.push_back(part.codes[i] - 1);
-      }
-    }
-    const auto order = merged_order(parts, words_.size());
-    if (!order) {
+    if (!meaning.has_words()) return {};
+    const JoinedWords& joined = joins.of(dictionaries_);
+    if (joined.disagrees) {
       const std::string what = "column " + shown(column_.label) +
                                ": the parts do not agree on one order of all its words";
       if (options.keep_order) {
@@ -128,25 +114,17 @@ class ColumnMerge {
                    what + "; concat puts them together without one");
       }
       if (options.note) options.note(what + "; they are put together without an order");
-      return;
     }
-    std::vector<std::uint32_t> codes(order->size() + 1);
-    for (std::uint32_t i = 0; i < order->size(); ++i) codes[(*order)[i] + 1] = i + 1;
-    for (Recode& part : recode) {
-      for (std::uint32_t& code : part.codes) code = codes[code];
-    }
-    words_.reorder(*order);
-    meaning.kind = MeaningKind::category;
-    meaning.ordered = true;
+    meaning.words = joined.words;
+    meaning.ordered = joined.ordered;
+    if (joined.ordered) meaning.kind = MeaningKind::category;
+    column_.value_type = code_type(joined.words->size());
+    return joined.codes;
   }
 
   /// The column, with a mark for missing cells if `missing`.
   Column finish(bool missing) {
     Meaning& meaning = column_.meaning;
-    if (meaning.has_words()) {
-      column_.value_type = code_type(words_.size());
-      meaning.words = words_.words();
-    }
     if (missing && !meaning.missing) meaning.missing = missing_mark(meaning.kind);
     return column_;
   }
@@ -154,8 +132,7 @@ class ColumnMerge {
  private:
   const Store& first_;
   Column column_;
-  std::vector<bool> ordered_;  // of each frame that was added, if the column is one of words
-  MergedWords words_;
+  std::vector<WordJoins::Part> dictionaries_;  // of each frame, if the column is one of words
 };
 
 /// A frame that has a column which is no column of words.
@@ -276,7 +253,7 @@ std::optional<std::pair<ValueType, ValueType>> rounding(ValueType part, ValueTyp
 }
 
 Column merge_column(std::span<const Store* const> frames, std::size_t col,
-                    const ConcatOptions& options, std::vector<Recode>& recode) {
+                    const ConcatOptions& options, WordJoins& joins, std::vector<Recode>& recode) {
   const auto column_of = [&](std::size_t i) -> const Column& {
     return frames[i]->schema().columns[col];
   };
@@ -313,8 +290,9 @@ Column merge_column(std::span<const Store* const> frames, std::size_t col,
     empty.erase(empty.begin());
   }
   ColumnMerge merge(*frames[others.front()], column_of(others.front()));
-  for (const std::size_t i : others) recode[i] = merge.add(*frames[i], column_of(i));
-  merge.put_in_order(options, recode);
+  for (const std::size_t i : others) merge.add(*frames[i], column_of(i));
+  const auto codes = merge.join_words(options, joins);
+  for (std::size_t k = 0; k < codes.size(); ++k) recode[others[k]].codes = codes[k];
   Column column = merge.finish(!empty.empty());
   column.group = in_group->group;
   column.slot = in_group->slot;

@@ -12,6 +12,7 @@
 #include "dapple/column.h"
 #include "dapple/concat.h"
 #include "lib/cells/convert_cells.h"
+#include "lib/compute/merged_words.h"
 #include "lib/object/store.h"
 
 namespace dapple::detail {
@@ -38,7 +39,7 @@ struct StoredNumber {
 
 /// What the stored numbers of one frame's column are in the merged column.
 struct Recode {
-  std::vector<std::uint32_t> codes{};     // of words, by code
+  NewCodes codes{};                       // of words, by code
   std::optional<StoredNumber> missing{};  // the merged column's mark of a missing cell,
   std::optional<StoredNumber> mark{};  // and the frame's, which becomes that; none: every cell does
   std::int64_t ticks = 1;              // of the merged column in one of the frame's
@@ -47,7 +48,7 @@ struct Recode {
   std::optional<std::pair<ValueType, ValueType>> rounds{};
 
   /// True when they stay what they are.
-  bool keeps() const noexcept { return codes.empty() && !missing && ticks == 1 && !rounds; }
+  bool keeps() const noexcept { return codes == nullptr && !missing && ticks == 1 && !rounds; }
   /// True when zero stays zero, as the cells that a sparse block does not store are.
   bool keeps_zero() const noexcept {
     const auto zero = (*this)(0);
@@ -76,8 +77,8 @@ struct Recode {
       return StoredNumber{rounds->second, rounded};
     }
     if (missing) return StoredNumber{mark->type, bits};
-    if (bits >= codes.size()) return std::nullopt;
-    return StoredNumber{ValueType::u32, codes[bits]};
+    if (codes == nullptr || bits >= codes->size()) return std::nullopt;
+    return StoredNumber{ValueType::u32, (*codes)[bits]};
   }
 };
 
@@ -94,6 +95,6 @@ std::optional<std::pair<ValueType, ValueType>> rounding(ValueType part, ValueTyp
 /// invalid_argument when labels, meanings or groups differ. O(words); O(rows) for columns that may
 /// be all missing, and for integers whose marks differ.
 Column merge_column(std::span<const Store* const> frames, std::size_t col,
-                    const ConcatOptions& options, std::vector<Recode>& recode);
+                    const ConcatOptions& options, WordJoins& joins, std::vector<Recode>& recode);
 
 }  // namespace dapple::detail

@@ -1,5 +1,6 @@
 #include "lib/compute/merged_words.h"
 
+#include <algorithm>
 #include <limits>
 #include <string>
 #include <utility>
@@ -89,6 +90,46 @@ std::optional<std::vector<std::uint32_t>> merged_order(std::span<const PartWords
     }
   }
   return order.size() == words ? std::optional(std::move(order)) : std::nullopt;
+}
+
+namespace {
+
+/// Brings joined words into their one order, if they have one.
+void put_in_order(std::span<const WordJoins::Part> parts, MergedWords& words,
+                  std::vector<std::vector<std::uint32_t>>& codes, JoinedWords& joined) {
+  std::vector<PartWords> orders;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    orders.push_back({{}, parts[i].second});
+    for (std::size_t k = 1; k < codes[i].size(); ++k) orders[i].words.push_back(codes[i][k] - 1);
+  }
+  const auto order = merged_order(orders, words.size());
+  joined.ordered = order.has_value();
+  joined.disagrees = !order;
+  if (!order) return;
+  std::vector<std::uint32_t> places(order->size() + 1);
+  for (std::uint32_t i = 0; i < order->size(); ++i) places[(*order)[i] + 1] = i + 1;
+  for (auto& own : codes) {
+    for (std::uint32_t& code : own) code = places[code];
+  }
+  words.reorder(*order);
+}
+
+}  // namespace
+
+const JoinedWords& WordJoins::of(const std::vector<Part>& parts) {
+  if (const auto known = known_.find(parts); known != known_.end()) return known->second;
+  MergedWords words;
+  std::vector<std::vector<std::uint32_t>> codes;
+  for (const Part& part : parts) codes.push_back(words.add(*part.first));
+  JoinedWords joined;
+  const bool ordered =
+      std::any_of(parts.begin(), parts.end(), [](const Part& part) { return part.second; });
+  if (ordered) put_in_order(parts, words, codes, joined);
+  joined.words = words.words();
+  for (auto& own : codes) {
+    joined.codes.push_back(std::make_shared<const std::vector<std::uint32_t>>(std::move(own)));
+  }
+  return known_.emplace(parts, std::move(joined)).first->second;
 }
 
 }  // namespace dapple::detail

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "lib/object/dictionary.h"
@@ -49,5 +51,29 @@ struct PartWords {
 /// contradict each other, or when two words may come in either order. O(words).
 std::optional<std::vector<std::uint32_t>> merged_order(std::span<const PartWords> parts,
                                                        std::size_t words);
+
+/// What the codes of a dictionary become. Columns that share the dictionary share it, too.
+using NewCodes = std::shared_ptr<const std::vector<std::uint32_t>>;
+
+/// What dictionaries become that are put together.
+struct JoinedWords {
+  std::shared_ptr<const Dictionary> words{};
+  std::vector<NewCodes> codes{};  // of each dictionary
+  bool ordered = false;           // in the one order that they tell together
+  bool disagrees = false;         // some have an order, but there is none of all
+};
+
+/// Puts the dictionaries of columns together. Columns that have the same ones in each part, as a
+/// file shares them, get the same words: a copy for each column could be far more than all files.
+class WordJoins {
+ public:
+  /// A dictionary, which has to live on, and whether it is in a meaningful order.
+  using Part = std::pair<const Dictionary*, bool>;
+
+  const JoinedWords& of(const std::vector<Part>& parts);
+
+ private:
+  std::map<std::vector<Part>, JoinedWords> known_;
+};
 
 }  // namespace dapple::detail

@@ -64,16 +64,15 @@ void note_codes(const Store& store, Range rows, unsigned threads, UsedByDictiona
 }
 
 /// Makes a dictionary of the used words; returns what becomes of their codes.
-Recode shorten(const Dictionary& words, const std::vector<bool>& used,
-               std::shared_ptr<const Dictionary>& shorter) {
+NewCodes shorten(const Dictionary& words, const std::vector<bool>& used,
+                 std::shared_ptr<const Dictionary>& shorter) {
   auto table = std::make_shared<WordTable>();
-  Recode recode;
-  recode.codes.resize(used.size(), static_cast<std::uint32_t>(kMissingCode));
+  std::vector<std::uint32_t> codes(used.size(), static_cast<std::uint32_t>(kMissingCode));
   for (std::uint64_t code = 1; code < used.size(); ++code) {
-    if (used[code]) recode.codes[code] = table->add(words[code - 1]);
+    if (used[code]) codes[code] = table->add(words[code - 1]);
   }
   shorter = std::move(table);
-  return recode;
+  return std::make_shared<const std::vector<std::uint32_t>>(std::move(codes));
 }
 
 }  // namespace
@@ -90,9 +89,9 @@ std::shared_ptr<const Store> with_used_words(std::shared_ptr<const Store> store,
   for (const auto& [words, used] : found) {
     if (std::find(used.codes.begin() + 1, used.codes.end(), false) == used.codes.end()) continue;
     std::shared_ptr<const Dictionary> rest;
-    const Recode change = shorten(*words, used.codes, rest);
+    const NewCodes codes = shorten(*words, used.codes, rest);
     for (const std::uint64_t col : used.cols) {
-      recode[col] = change;
+      recode[col].codes = codes;
       schema.columns[col].meaning.words = rest;
       schema.columns[col].value_type = code_type(rest->size());
     }
