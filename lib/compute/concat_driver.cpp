@@ -94,6 +94,23 @@ void read_recoded(const Store& store, const Recode& recode, CellPos at, std::uin
   const std::size_t size = size_of(recode.stored());
   std::vector<std::byte> cells(recode.is_missing() ? 0 : rows * size);
   if (!cells.empty()) read(recode.stored(), cells.data());
+  if (recode.codes != nullptr) {
+    const std::vector<std::uint32_t>& codes = *recode.codes;
+    for (std::uint64_t r = 0; r < rows; ++r) {
+      std::byte* const cell = cells.data() + r * size;
+      const auto code = load_le<std::uint32_t>(cell);
+      if (code >= codes.size()) fail_number(store, recode, {at.row + r, at.col}, code);
+      store_le(cell, codes[code]);
+    }
+    const std::size_t fitting =
+        convert_cells(ValueType::u32, cells.data(), size, out.type, out.data, out.row_step, rows);
+    if (fitting < rows) {
+      const StoredNumber number{ValueType::u32,
+                                load_le<std::uint32_t>(cells.data() + fitting * size)};
+      fail_fit(store, recode, {at.row + fitting, at.col}, number, out.type);
+    }
+    return;
+  }
   for (std::uint64_t r = 0; r < rows; ++r) {
     const std::uint64_t bits =
         cells.empty() ? 0 : load_bits(recode.stored(), cells.data() + r * size);
