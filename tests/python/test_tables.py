@@ -301,6 +301,26 @@ def test_each_word_becomes_a_string_of_pandas_once(there, monkeypatch):
     assert f.to_pandas(slice(0, 2))["w"].isna().tolist() == [False, True] and made[-1] == 2
 
 
+def test_a_dictionary_that_batches_share_is_taken_once(there):
+    words = pa.array([f"w{k}" for k in range(250_000)])
+    one = pa.DictionaryArray.from_arrays(pa.array([249_999], "i4"), words)
+    f = there(pa.table({"w": pa.chunked_array([one] * 6000)}))  # not in a minute
+    assert len(f) == 6000 and f["w", 5999] == "w249999" and f.words("w")[:2] == ["w0", "w1"]
+
+
+def test_dictionaries_of_batches_are_told_apart(there):
+    words, others = pa.array(["a", "b", None, "c"]), pa.array(["c", "d", "a", "b"])
+    parts = [words, words, words[1:], words[1:], words[:2], others, words, others[2:], others]
+    codes = pa.array([0, 1], "i1")
+    chunks = [pa.DictionaryArray.from_arrays(codes, part) for part in parts]
+    chunks[2:2] = [chunks[0][:0]]  # a batch without rows
+    f = there(pa.RecordBatchReader.from_batches(
+        pa.schema({"w": chunks[0].type}), (pa.record_batch({"w": chunk}) for chunk in chunks)
+    ))  # fmt: skip
+    assert f["w"].tolist() == [word for part in parts for word in part[:2].to_pylist()]
+    assert f.words("w") == ["a", "b", "c", "d"]
+
+
 class Noted(dict):
     """A note in the attributes of a DataFrame that tells how often it was copied."""
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -130,6 +131,7 @@ class Imported {
   }
 
   /// The child's rows of a batch. Where a row of the batch is missing, so are all of its cells.
+  /// REQUIRES that the batch before it is not released yet.
   void append(const ArrowArray& array, const ArrowArray& batch) {
     const std::int64_t first = array.offset + batch.offset;
     const auto rows = static_cast<std::size_t>(batch.length);
@@ -138,6 +140,7 @@ class Imported {
     mark_missing(array, first, before);
     mark_missing(batch, batch.offset, before);
     values_.resize((before + rows) * dapple::size_of(type_));
+    if (rows == 0) known_.reset();  // this batch is then the one before
     if (rows == 0 || format_ == "n") return;
     std::byte* const out = values_.data() + before * dapple::size_of(type_);
     if (!dictionary_format_.empty()) {
@@ -287,7 +290,24 @@ class Imported {
     }
   }
 
-  /// Each batch may bring its own dictionary; their words are merged in order.
+  /// The codes of a dictionary's words. Each batch may bring its own; their words are merged in
+  /// order. One in the memory of that of the batch before, which is still there, is the same.
+  const std::vector<std::uint32_t>& codes_of(const ArrowArray& dictionary) {
+    const void* const* const buffers = dictionary.buffers;
+    std::vector<const void*> memory(buffers, buffers + dictionary.n_buffers);
+    Known known{dictionary.offset, dictionary.length, std::move(memory), {}};
+    if (known_ && known_->is(known)) return known_->codes;
+    const Strings strings(dictionary_format_, dictionary);
+    for (std::int64_t i = 0; i < dictionary.length; ++i) {
+      const std::int64_t at = dictionary.offset + i;
+      const bool gone = dictionary.null_count != 0 && dictionary.buffers[0] != nullptr &&
+                        !bit(dictionary.buffers[0], at);
+      known.codes.push_back(gone ? 0 : code_of(strings[at]));
+    }
+    known_ = std::move(known);
+    return known_->codes;
+  }
+
   void append_codes(const ArrowArray& array, std::int64_t first, std::size_t rows,
                     std::size_t before, std::byte* out) {
     const ArrowArray& dictionary = *array.dictionary;
@@ -295,14 +315,7 @@ class Imported {
       fail_column(name_, "is a category of other things than words (Arrow format '" +
                              dictionary_format_ + "'); cast it to these first");
     }
-    const Strings strings(dictionary_format_, dictionary);
-    std::vector<std::uint32_t> codes(static_cast<std::size_t>(dictionary.length));
-    for (std::size_t i = 0; i < codes.size(); ++i) {
-      const std::int64_t at = dictionary.offset + static_cast<std::int64_t>(i);
-      const bool gone = dictionary.null_count != 0 && dictionary.buffers[0] != nullptr &&
-                        !bit(dictionary.buffers[0], at);
-      codes[i] = gone ? 0 : code_of(strings[at]);
-    }
+    const std::vector<std::uint32_t>& codes = codes_of(dictionary);
     const auto fill = [&](auto tag) {
       using Index = decltype(tag);
       put<std::uint32_t>(out, rows, [&](std::size_t k) {
@@ -338,6 +351,17 @@ class Imported {
   Meaning meaning_;
   dapple::DictionaryBuilder words_;
   std::size_t word_bytes_ = 0;
+  /// The dictionary of the batch before.
+  struct Known {
+    std::int64_t offset, length;
+    std::vector<const void*> memory;
+    std::vector<std::uint32_t> codes;
+
+    bool is(const Known& other) const {
+      return offset == other.offset && length == other.length && memory == other.memory;
+    }
+  };
+  std::optional<Known> known_;
   std::vector<std::byte> values_;
   std::vector<std::uint8_t> missing_;
 };
@@ -394,8 +418,10 @@ class Reader {
   /// its order. None where no rows follow, other than at first.
   nb::object next(std::uint64_t most) {
     std::uint64_t bytes = 0, batches = 0;
+    std::unique_ptr<Owned<ArrowArray>> before;
     while (whole_ || bytes < most) {
-      Owned<ArrowArray> batch;
+      auto made = std::make_unique<Owned<ArrowArray>>();
+      ArrowArray& batch = *made;
       check(stream_, without_gil([&] { return stream_.get_next(&stream_, &batch); }));
       if (batch.release == nullptr) break;
       if (batch.n_children != schema_.n_children) {
@@ -407,6 +433,7 @@ class Reader {
         columns_[k].append(*batch.children[k], batch);
         bytes += columns_[k].bytes();
       }
+      before = std::move(made);
       ++batches;
       check_signals();
     }
