@@ -1,14 +1,13 @@
 """Data sets: parts that many write, opened as one."""
 
-import ctypes
 import errno
-import os
 import pickle
 import re
 
 import numpy as np
 import pandas as pd
 import pytest
+from opened import opened_in
 
 import pydapple as dp
 from pydapple import dataset
@@ -38,24 +37,6 @@ def test_parts_are_one_matrix(tmp_path):
     assert np.array_equal(m.tile(1, 1), CELLS[40:80, 35:])
 
 
-def opened_in(folder, run):
-    """How many files of a folder are opened while `run` runs, as the system tells."""
-    libc = ctypes.CDLL(None, use_errno=True)
-    watch = libc.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
-    assert watch >= 0 and libc.inotify_add_watch(watch, str(folder).encode(), 0x20) >= 0  # IN_OPEN
-    try:
-        run()
-        told = os.read(watch, 1 << 22)
-    finally:
-        os.close(watch)
-    count = at = 0
-    while at < len(told):
-        length = int.from_bytes(told[at + 12 : at + 16], "little")
-        count += told[at + 16 : at + 16 + length].startswith(b"part-")
-        at += 16 + length
-    return count
-
-
 def test_more_parts_than_stay_open_are_opened_once_for_all_columns(tmp_path):
     folder, rows = tmp_path / "set", 700
     parts = [
@@ -73,7 +54,7 @@ def test_more_parts_than_stay_open_are_opened_once_for_all_columns(tmp_path):
         lambda f: f.where('w == "w4" and v == "v4" and n < 600 and b == true'),
     ):  # fmt: skip
         f = dp.open(folder)
-        assert opened_in(folder, lambda read=read, f=f: got.append(read(f))) <= rows
+        assert opened_in(folder, lambda read=read, f=f: got.append(read(f)), "part-") <= rows
     table = got[0]
     assert table.x.tolist() == [k / 2 for k in range(rows)] and table.w.tolist() == [f"w{k % 9}" for k in range(rows)]
     assert got[1].v.tolist() == table.v.tolist() == [f"v{k % 7}" for k in range(rows)]

@@ -11,6 +11,7 @@ import zipfile
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from opened import opened_in
 
 import pydapple as dp
 
@@ -204,6 +205,22 @@ def test_a_chunk_that_is_too_large_to_be_kept_with_others_is_decompressed_once(t
     (tmp_path / "a.zarr/c/0/0").unlink()
     for row in (1, 99_999, 5):
         assert m[row, 5:9].tolist() == [0, 0, 3, 0]
+
+
+def test_chunks_that_are_more_than_is_kept_are_converted_one_after_the_other(tmp_path):
+    shape = (18_432, 16_384)  # in chunks of 72 MiB, of which all beside each other are not kept
+    array = zarr.create_array(
+        tmp_path / "a.zarr", shape=shape, chunks=(shape[0], 4096), dtype="u1", compressors=ZstdCodec(level=1)
+    )
+    array[:] = 7
+    array[18_000:18_100, 4090:4100] = 9
+    made = tmp_path / "a.dbdf"
+    chunks = tmp_path / "a.zarr/c/0"
+    count = opened_in(chunks, lambda: dp.convert(tmp_path / "a.zarr", made, pack="fast", sync=False, threads=1))
+    assert count <= 8  # one may be needed for tiles that begin in the one before
+    m = dp.open(made)
+    assert m.shape == shape and m.stats().sum == 7 * shape[0] * shape[1] + 2 * 1000
+    assert m[18_050, 4085:4105].tolist() == [7] * 5 + [9] * 10 + [7] * 5
 
 
 def test_an_archive_of_many_members_is_opened_without_their_square(tmp_path):

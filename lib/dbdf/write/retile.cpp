@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <cstddef>
 #include <limits>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "lib/base/bytes.h"
 #include "lib/base/parallel.h"
+#include "lib/cache/block_cache.h"
 #include "lib/dbdf/write/append.h"
 #include "lib/dbdf/write/block_writer.h"
 #include "lib/dbdf/write/tile_rows.h"
@@ -88,6 +90,9 @@ class Retiler {
   static std::uint64_t tiles_in(const Group& group) {
     return group.tile_rows.size() * group.strips.size();
   }
+  void put_in_pieces(const Group& group);
+  std::optional<TileShape> large_blocks() const;
+  void put_by_block(const Group& all, TileShape block);
   Region cells_of(const Group& group) const;
   Region tile_of(const Group& group, std::uint64_t i) const;
   bool put(const Group& group);
@@ -132,19 +137,62 @@ Region Retiler::tile_of(const Group& group, std::uint64_t i) const {
 void Retiler::run() {
   source_.progress(0);
   if (source_.rows() > 0 && !strips_.empty()) {
-    const std::uint64_t tile_rows = (source_.rows() - 1) / tile_rows_ + 1;
-    walk_in_pieces({0, tile_rows}, [&](Range rows) {
-      const Group all{rows, {0, strips_.size()}};
-      bool done = put(all);
-      if (!done && rows.size() == 1) {
-        walk_in_pieces(all.strips, [&](Range strips) { return put({rows, strips}); });
-        done = true;
-      }
-      if (done) source_.progress(cells_of(all).rows.end);
-      return done;
-    });
+    const Group all{{0, (source_.rows() - 1) / tile_rows_ + 1}, {0, strips_.size()}};
+    if (const auto block = large_blocks()) {
+      put_by_block(all, *block);
+    } else {
+      put_in_pieces(all);
+    }
   }
   source_.progress(source_.rows());
+}
+
+void Retiler::put_in_pieces(const Group& whole) {
+  walk_in_pieces(whole.tile_rows, [&](Range rows) {
+    const Group all{rows, whole.strips};
+    bool done = put(all);
+    if (!done && rows.size() == 1) {
+      walk_in_pieces(all.strips, [&](Range strips) { return put({rows, strips}); });
+      done = true;
+    }
+    if (done && all.strips.end == strips_.size()) source_.progress(cells_of(all).rows.end);
+    return done;
+  });
+}
+
+/// The size of the source's blocks, where each is decoded as a whole, and those beside each other
+/// are more than is kept of them until the rows of the next group are read.
+std::optional<TileShape> Retiler::large_blocks() const {
+  const Store& store = source_.store();
+  const auto& grid = store.index().grid();
+  if (!grid || !source_.is_whole() || source_.kind() != ObjectKind::matrix ||
+      store.driver().in_place != nullptr) {
+    return std::nullopt;
+  }
+  const auto row = static_cast<double>(source_.packed_row({0, source_.cols()}));
+  const double bytes = row * static_cast<double>(grid->tile.rows);
+  const bool kept = bytes <= static_cast<double>(block_cache().budget() / 2);
+  return kept || bytes <= kGroupBytes ? std::nullopt : std::optional(grid->tile);
+}
+
+/// Tiles that begin in one block after the other, so that it is decoded once for them.
+void Retiler::put_by_block(const Group& all, TileShape block) {
+  const auto end_of = [](Range among, std::uint64_t side, const auto& begin_of) {
+    std::uint64_t end = among.begin + 1;
+    while (end < among.end && begin_of(end) / side == begin_of(among.begin) / side) ++end;
+    return end;
+  };
+  const auto row_of = [&](std::uint64_t tile) { return tile * tile_rows_; };
+  const auto col_of = [&](std::uint64_t strip) { return strips_[strip].begin; };
+  for (Group one = all; one.tile_rows.begin < all.tile_rows.end;
+       one.tile_rows = {one.tile_rows.end, all.tile_rows.end}) {
+    one.tile_rows.end = end_of(one.tile_rows, block.rows, row_of);
+    for (one.strips = all.strips; one.strips.begin < all.strips.end;
+         one.strips = {one.strips.end, all.strips.end}) {
+      one.strips.end = end_of(one.strips, block.cols, col_of);
+      put_in_pieces(one);
+    }
+  }
 }
 
 /// False, and nothing was put, when the group is too large. A single tile never is.
