@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <map>
 #include <random>
 #include <system_error>
 #include <thread>
@@ -164,12 +163,9 @@ std::unique_ptr<Draft> with_parts(const Store* latest, std::span<const DatasetPa
   auto draft = latest != nullptr ? std::make_unique<Draft>(*latest)
                                  : first_draft(record_of(parts[0]), prefix);
   const std::uint64_t before = draft->parts().size();
-  std::map<Id, std::size_t> places = draft->find(parts);
   for (const DatasetPart& part : parts) {
     PartRecord record = record_of(part);
-    const auto place = places.find(record.id);
-    const PartRecord* const known =
-        place != places.end() ? &draft->parts()[place->second] : nullptr;
+    const PartRecord* const known = draft->find(record.id);
     if (options.below) {
       require_width(record, draft->schema(), prefix + part.name);
       record.cells.rows = below(known != nullptr ? known->cells.rows.begin : draft->schema().rows,
@@ -181,7 +177,6 @@ std::unique_ptr<Draft> with_parts(const Store* latest, std::span<const DatasetPa
                   "the data set has this part already, in another place or with other bytes");
     }
     draft->add(record, prefix);
-    places.emplace(record.id, draft->parts().size() - 1);
   }
   const Schema& schema = draft->schema();
   const bool grows = options.rows > schema.rows || options.cols > schema.cols;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
-#include <set>
 
 #include "lib/base/bytes.h"
 #include "lib/dbdf/columns.h"
@@ -39,12 +38,11 @@ Draft::Draft(const Schema& like) : schema_(like), attributes_(like.read_attribut
 Draft::Draft(const Store& state, std::span<const Id> without)
     : schema_(state.schema()), attributes_(state.schema().read_attributes()) {
   const StateTables& tables = *state.state<OpenState>().tables;
-  const std::set<Id> to_leave_out(without.begin(), without.end());
   std::vector<std::uint32_t> numbers(tables.head().parts);  // of the parts in the draft
   std::uint64_t left_out = 0;
   for (std::uint64_t i = 0; i < numbers.size(); ++i) {
     const PartRecord record = tables.part(i);
-    const bool out = to_leave_out.contains(record.id);
+    const bool out = std::find(without.begin(), without.end(), record.id) != without.end();
     left_out += out;
     numbers[i] = out ? kLeftOut : static_cast<std::uint32_t>(parts_.size());
     if (out) continue;
@@ -65,9 +63,8 @@ Draft::Draft(const Store& state, std::span<const Id> without)
                 "a part that was to be replaced is gone: somebody else compacted the data set "
                 "meanwhile; nothing was changed, and compacting it again does what is left");
   }
-  std::vector<Id> doomed = tables.doomed();
-  doomed.insert(doomed.end(), without.begin(), without.end());  // nobody commits them once more
-  set_doomed(std::move(doomed));
+  doomed_ = tables.doomed();
+  doomed_.insert(doomed_.end(), without.begin(), without.end());  // nobody commits them once more
   writes_ = tables.writes();
   writes_.insert(writes_.begin(), tables.head().write_id);
   if (writes_.size() > kMostWrites) writes_.resize(kMostWrites);
@@ -106,19 +103,10 @@ void Draft::take_blocks(const Store& store, const Place& place) {
   }
 }
 
-std::map<Id, std::size_t> Draft::find(std::span<const DatasetPart> wanted) const {
-  std::set<Id> ids;
-  for (const DatasetPart& part : wanted) ids.insert(id_of(part.name));
-  std::map<Id, std::size_t> found;
-  for (std::size_t i = 0; i < parts_.size(); ++i) {
-    if (ids.contains(parts_[i].id)) found.emplace(parts_[i].id, i);
-  }
-  return found;
-}
-
-void Draft::set_doomed(std::vector<Id> doomed) {
-  doomed_ = std::move(doomed);
-  if (!std::is_sorted(doomed_.begin(), doomed_.end())) std::sort(doomed_.begin(), doomed_.end());
+const PartRecord* Draft::find(const Id& id) const {
+  const auto part = std::find_if(parts_.begin(), parts_.end(),
+                                 [&](const PartRecord& other) { return other.id == id; });
+  return part == parts_.end() ? nullptr : &*part;
 }
 
 void Draft::add(const PartRecord& record, const std::string& folder) {
@@ -127,7 +115,7 @@ void Draft::add(const PartRecord& record, const std::string& folder) {
         Errc::unsupported, folder, std::nullopt,
         "a data set has at most " + std::to_string(kMostParts - 1) + " parts; compact it first");
   }
-  if (std::binary_search(doomed_.begin(), doomed_.end(), record.id)) {
+  if (std::find(doomed_.begin(), doomed_.end(), record.id) != doomed_.end()) {
     throw Error(
         Errc::invalid_argument, folder + part_name(record.id), std::nullopt,
         "the part is no longer there: it was compacted, and its cells are in the data set, or "

@@ -31,15 +31,15 @@ class Draft {
 
   const Schema& schema() const noexcept { return schema_; }
   const std::vector<PartRecord>& parts() const noexcept { return parts_; }
-  /// Where in parts() those of these ids are, as far as it has them. O((parts + ids) log ids).
-  std::map<Id, std::size_t> find(std::span<const DatasetPart> wanted) const;
+  /// Nullptr when there is none of that id.
+  const PartRecord* find(const Id& id) const;
 
   /// Adds the blocks of a part. Throws invalid_argument when its type, labels or meanings are not
   /// those of the data set; corrupt when it is not the file that was written; io.
   void add(const PartRecord& record, const std::string& folder);
   /// Makes the object at least as large as this.
   void grow(std::uint64_t rows, std::uint64_t cols);
-  void set_doomed(std::vector<Id> doomed);
+  void set_doomed(std::vector<Id> doomed) { doomed_ = std::move(doomed); }
 
   /// Throws invalid_argument, naming both, when two parts share cells (R3).
   void require_apart(const std::string& folder) const;
@@ -71,9 +71,9 @@ class Draft {
   std::vector<PartRecord> parts_;
   std::vector<CodeMap> maps_;                   // sorted by part, then column
   std::map<std::uint32_t, MergedWords> words_;  // of columns that got more here
-  std::vector<Id> doomed_;                      // sorted
-  std::vector<Id> writes_;                      // of the states before, the latest first
-  EntryTable entries_;                          // in the order of the parts, then of their bytes
+  std::vector<Id> doomed_;
+  std::vector<Id> writes_;  // of the states before, the latest first
+  EntryTable entries_;      // in the order of the parts, then of their bytes
   std::vector<BlockStats> stats_;
   bool knows_stats_ = false;  // of any block
   dbdf::RowDirectoryWriter row_counts_;
