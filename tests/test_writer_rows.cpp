@@ -130,7 +130,11 @@ TEST_CASE("writer: values of another type become the matrix's, or are refused by
     w.put<double>({0, 0}, CsrRef<double>{2, 3, row_ptr, col_idx, not_fit});
   });
   REQUIRE(error);
-  CHECK(test::told(*error) == "type_mismatch: the value in cell (1, 0) is not exact as i16 (R6)");
+  CHECK(test::told(*error) == "type_mismatch: 0.5 in cell (1, 0) is not exact as i16 (R6)");
+  const std::vector<int> large = {1, 2, 3, 4, 5, 40000};
+  const auto too_large = test::error_of([&] { w.put<int>({0, 0}, {large.data(), 2, 3}); });
+  CHECK(test::told(test::required_error(too_large)) ==
+        "type_mismatch: 40000 in cell (1, 2) does not fit i16 (R6)");
   w.put<double>({0, 0}, CsrRef<double>{2, 3, row_ptr, col_idx, fit});
   w.finish();
   CHECK(Matrix::open(dir / "m").read<int>({{0, 2}, {0, 3}}) == std::vector<int>{0, 0, 7, -3, 0, 0});

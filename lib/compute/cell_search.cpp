@@ -4,6 +4,7 @@
 #include "lib/base/parallel.h"
 #include "lib/base/value_types.h"
 #include "lib/base/vectors.h"
+#include "lib/object/misfit.h"
 
 namespace dapple::detail {
 
@@ -89,10 +90,9 @@ bool rules_out(const Interval& interval, const BlockStats& stats) {
          });
 }
 
-void fail_fit(const Store& store, const StoredCell& cell, ValueType type) {
+void fail_fit(const Store& store, const StoredCell& cell, ValueType type, ValueType wanted) {
   throw Error(Errc::type_mismatch, store.known_as(), std::nullopt,
-              "the value of cell " + text({cell.row, cell.col}) + " is not exact as " +
-                  std::string(name(type)));
+              misfit_of(type, cell.bits, {cell.row, cell.col}, wanted).text);
 }
 
 #define DAPPLE_INSTANTIATE(T) \

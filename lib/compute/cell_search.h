@@ -174,7 +174,8 @@ void scan(const Store& store, const Region& region, Absent absent, Kernel& kerne
   }
 }
 
-/// Throws type_mismatch: the value found in a cell is not one of `type`.
-[[noreturn]] void fail_fit(const Store& store, const StoredCell& cell, ValueType type);
+/// Throws type_mismatch: the value found in a cell, of type `type`, is not one of `wanted`.
+[[noreturn]] void fail_fit(const Store& store, const StoredCell& cell, ValueType type,
+                           ValueType wanted);
 
 }  // namespace dapple::detail

@@ -81,7 +81,7 @@ struct Marker {
     std::uint64_t bits = std::bit_cast<BitsOf<T>>(value);
     if (stored != type) {
       const StoredCell given{row, col, bits};
-      if (!convert_cell(stored, given.bits, type, bits)) fail_fit(store, given, type);
+      if (!convert_cell(stored, given.bits, type, bits)) fail_fit(store, given, stored, type);
     }
     return match.confirms(bits) ? 1 : 0;
   }

@@ -145,7 +145,7 @@ void where(const Matrix& matrix, const Condition& condition, const TakeHits<T>& 
                  for (const detail::StoredCell& cell : cells) {
                    std::uint64_t bits = 0;
                    if (!detail::convert_cell(type, cell.bits, to, bits)) {
-                     detail::fail_fit(store, cell, to);
+                     detail::fail_fit(store, cell, type, to);
                    }
                    hits.push_back({cell.row, cell.col,
                                    std::bit_cast<T>(static_cast<detail::BitsOf<T>>(bits))});

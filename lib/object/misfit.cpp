@@ -8,6 +8,23 @@
 
 namespace dapple::detail {
 
+namespace {
+
+Misfit told_misfit(ValueType type, std::uint64_t bits, BlockPos cell, ValueType wanted,
+                   bool rounds) {
+  std::string what;
+  append_number(type, bits, what);
+  what += " in cell " + text(cell) + (rounds ? " is not exact as " : " does not fit ");
+  return {what.append(name(wanted)), rounds};
+}
+
+}  // namespace
+
+Misfit misfit_of(ValueType type, std::uint64_t bits, BlockPos cell, ValueType wanted) {
+  std::uint64_t rounded = 0;
+  return told_misfit(type, bits, cell, wanted, convert_cell_lossy(type, bits, wanted, rounded));
+}
+
 void fail_misfit(const Store& store, const Entry& entry, CellInBlock cell, const std::byte* value,
                  ValueType wanted) {
   // A value that is not in the map is a copy, or was made: the block is to blame. Nothing is made
@@ -25,19 +42,15 @@ void fail_misfit_at(std::uint64_t at, const Store& store, const Entry& entry, Ce
   const BlockPos whole{entry.pos.rx + cell.row, entry.pos.cx + cell.col};
   const bool declared = store.schema().type_of(whole.cx) == wanted;
   const std::uint64_t bits = load_bits(entry.value_type, value);
-  std::uint64_t rounded = 0;
-  const bool rounds = !declared && convert_cell_lossy(entry.value_type, bits, wanted, rounded);
-  std::string what;
-  append_number(entry.value_type, bits, what);
-  what += " in cell " + text(whole) + (rounds ? " is not exact as " : " does not fit ") +
-          std::string(name(wanted));
+  const Misfit misfit = declared ? told_misfit(entry.value_type, bits, whole, wanted, false)
+                                 : misfit_of(entry.value_type, bits, whole, wanted);
   if (declared) {
     const BytePlace place = store.blocks().place(at);
-    throw Error(Errc::corrupt, place.name, place.offset, what + " (R6)");
+    throw Error(Errc::corrupt, place.name, place.offset, misfit.text + " (R6)");
   }
   // The file is sound: no byte of it is to blame.
-  throw Error(Errc::type_mismatch, store.known_as(), std::nullopt, what,
-              rounds ? "allow_loss" : "");
+  throw Error(Errc::type_mismatch, store.known_as(), std::nullopt, misfit.text,
+              misfit.rounds ? "allow_loss" : "");
 }
 
 }  // namespace dapple::detail

@@ -1,6 +1,9 @@
 // The error for a stored value that does not fit the type it is read as (R6).
 #pragma once
 
+#include <cstdint>
+#include <string>
+
 #include "lib/object/store.h"
 
 namespace dapple::detail {
@@ -9,6 +12,14 @@ namespace dapple::detail {
 struct CellInBlock {
   std::uint64_t row, col;
 };
+
+/// A value that is not one of `wanted`: "300 in cell (0, 1) does not fit u8", or "0.5 in cell (0,
+/// 1) is not exact as u8", which rounds.
+struct Misfit {
+  std::string text;
+  bool rounds;
+};
+Misfit misfit_of(ValueType type, std::uint64_t bits, BlockPos cell, ValueType wanted);
 
 /// `value` points to the value in the mapped file, of the entry's type. Throws corrupt when
 /// `wanted` is the type that the cell's column declares, type_mismatch otherwise.

@@ -22,6 +22,7 @@
 #include "lib/dbdf/write/encode_rows.h"
 #include "lib/dbdf/write/tiling.h"
 #include "lib/io/hash.h"
+#include "lib/object/misfit.h"
 
 namespace dapple::detail {
 
@@ -57,9 +58,8 @@ Entry entry_of(BlockPos pos, std::uint32_t rows, std::uint32_t cols, const dbdf:
   return e;
 }
 
-[[noreturn]] void fail_put(BlockPos pos, std::uint64_t row, std::uint64_t col, ValueType wanted) {
-  throw Error(Errc::type_mismatch, "the value in cell " + text({pos.rx + row, pos.cx + col}) +
-                                       " is not exact as " + std::string(name(wanted)) + " (R6)");
+[[noreturn]] void fail_put(BlockPos cell, ValueType type, std::uint64_t bits, ValueType wanted) {
+  throw Error(Errc::type_mismatch, misfit_of(type, bits, cell, wanted).text + " (R6)");
 }
 
 /// The end of a run of at least one row with few enough entries to stay in the L1 cache.
@@ -175,7 +175,10 @@ void BlockWriter::put(BlockPos pos, const DenseCells& cells, Turn* turn, Parts p
   for (std::uint32_t r = 0; r < cells.rows; ++r) {
     const std::size_t done = convert_cells(cells.type, cells.row(r), size_of(cells.type), declared,
                                            scratch.data() + r * row_bytes, size, cells.cols);
-    if (done < cells.cols) fail_put(pos, r, done, declared);
+    if (done < cells.cols) {
+      fail_put({pos.rx + r, pos.cx + done}, cells.type,
+               load_bits(cells.type, cells.row(r) + done * size_of(cells.type)), declared);
+    }
   }
   const DenseCells made{scratch.data(), declared, cells.rows, cells.cols, row_bytes};
   require_codes(pos, made);
@@ -199,7 +202,7 @@ void BlockWriter::put(BlockPos pos, TileShape shape, ValueType type, std::span<S
                                           extents_text(shape.rows, shape.cols) + " cells");
     }
     if (type != declared && !convert_cell(type, cell.bits, declared, cell.bits)) {
-      fail_put(pos, cell.row, cell.col, declared);
+      fail_put({pos.rx + cell.row, pos.cx + cell.col}, type, cell.bits, declared);
     }
     ascending &= cell.key() >= next;
     next = cell.key() + 1;
