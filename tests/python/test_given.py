@@ -227,6 +227,19 @@ def test_a_query_that_fails_leaves_nothing(tmp_path, monkeypatch, name):
     assert not list((tmp_path / "t").iterdir())
 
 
+@pytest.mark.parametrize("name", ["w.dbdf", "w.csv"])
+def test_a_query_is_not_asked_where_its_file_may_not_be_written(tmp_path, name):
+    pa = pytest.importorskip("pyarrow")
+    one = pa.record_batch({"a": [1, 2]})
+    query = Query(one.schema, 3, lambda _: one, tmp_path)
+    (tmp_path / name).write_bytes(b"old")
+    with pytest.raises(dp.ExistsError, match="overwrite=True"):
+        dp.write(tmp_path / name, query)
+    assert query.files == []
+    dp.write(tmp_path / name, query, overwrite=True)
+    assert len(query.files) == 3 and dp.open(tmp_path / name).shape == (6, 1)
+
+
 @pytest.mark.parametrize("index", [None, "name"])
 def test_dask_frames_are_written_partition_by_partition(tmp_path, index):
     dd = pytest.importorskip("dask.dataframe")

@@ -102,20 +102,26 @@ def _rows_of(data: Any) -> int:
     return 0 if isinstance(data, Mapping) or not hasattr(data, "__len__") else len(data)
 
 
+def is_in_memory(data: Any) -> bool:
+    """False for what makes its rows when they are asked for: a stream, or a Dask DataFrame."""
+    if isinstance(data, (Table, Mapping, np.ndarray)):
+        return True
+    known = any(hasattr(data, name) for name in ("iloc", "num_rows", "height"))
+    return known and not is_dask_frame(data)
+
+
 def tables_of(data: Any) -> Iterator[Table]:
     """The same as tables one below the other: as many as memory asks for, at least one.
 
-    What is in memory is one; a stream, and a Dask DataFrame, make their rows as they are asked for.
+    What is in memory is one.
     """
-    if is_dask_frame(data):
-        parts = data.partitions
-        yield from (table_of(parts[k].compute(), False) for k in range(data.npartitions))
-        return
-    in_memory = any(hasattr(data, name) for name in ("iloc", "num_rows", "height"))
     if isinstance(data, Table):
         yield data
-    elif isinstance(data, (Mapping, np.ndarray)) or in_memory:
+    elif is_in_memory(data):
         yield table_of(data)._replace(bare_rows=_rows_of(data))
+    elif is_dask_frame(data):
+        parts = data.partitions
+        yield from (table_of(parts[k].compute(), False) for k in range(data.npartitions))
     else:
         yield from _read_arrow(data, _PIECE)
 

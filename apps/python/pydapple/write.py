@@ -21,7 +21,7 @@ from .identity import file_name
 from .meanings import Meaning
 from .reports import Path, Progress, WriteSummary, reporting
 from .rewrite import rewrite
-from .tables import StoredColumn, Table, tables_of
+from .tables import StoredColumn, Table, is_in_memory, tables_of
 from .writers import FrameWriter, MatrixWriter
 
 # What data has itself, as messages call it.
@@ -207,18 +207,20 @@ def write(
         options |= {k: v for k, v in attributes.of_array(data).items() if options[k] is None}
     data = unwrapped(data)
     kind_given = "table" if isinstance(data, Table) else kind_of(data)
-    from .pieces import stacked
+    from .pieces import stacked  # which needs this module
 
     several = False
     pieces: Iterator[Any] = iter([data])
     if kind_given == "table":
+        if not is_in_memory(data):  # and may not give its rows once more
+            guests.require_new(file_name(path), overwrite)
         tables = tables_of(data)
         first, second = next(tables), next(tables, None)
         _keep_own(first, attrs, options)
         several = second is not None
         pieces = chain([first], [second] if several else [], tables)
         data = None if several else first
-        del first, second  # of which there may be a third by and by
+        del first, second  # each is freed as soon as it is written
     if not is_own_name(path):
         return _write_other(path, pieces, kind_given, threads, options, progress)
     if several:
