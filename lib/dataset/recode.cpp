@@ -20,7 +20,8 @@ void each_map(const Store& store, const Entry& entry, const F& f) {
   const Range maps =
       tables.maps_of(static_cast<std::uint32_t>(entry.offset >> kOffsetBits), entry.cells().cols);
   for (std::uint64_t map = maps.begin; map < maps.end; ++map) {
-    f(map, tables.map_column(map) - entry.pos.cx);
+    const std::uint64_t col = tables.map_column(map);  // a damaged state has them in any order
+    if (col >= entry.pos.cx && col - entry.pos.cx < entry.cols) f(map, col - entry.pos.cx);
   }
 }
 
