@@ -25,7 +25,7 @@ TYPES = ("i4", "i8", "u4", "u8")
 
 
 def sparse_file(path, r):
-    """A CSR or CSC group, with one to three lies in most files; the arrays."""
+    """A CSR or CSC group, with one to three wrong values in most files; the arrays."""
     rows, cols = r.randrange(1, 9), r.randrange(1, 9)
     by_columns = r.random() < 0.5
     lines, width = (cols, rows) if by_columns else (rows, cols)

@@ -125,7 +125,7 @@ def _copied(value: Any) -> Any:
 
 
 def storable(attrs: Mapping[Any, Any], whose: str) -> dict[str, Any]:
-    """What another library noted, without what JSON has not, which is told."""
+    """What another library noted; a warning tells of what JSON has not, which is left out."""
     kept: dict[str, Any] = {}
     for key, value in attrs.items():
         try:
