@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "lib/base/letters.h"
+
 namespace dapple::detail {
 
 std::string_view told_apart(const Probe& probe) {

@@ -46,7 +46,8 @@ bool follows(const Store& latest, const Id& write_id) {
 }
 
 /// Throws when `latest` no longer knows of a state of this number, whoever made it.
-void require_known(const Store& latest, std::uint64_t number, const std::filesystem::path& folder) {
+void require_remembered(const Store& latest, std::uint64_t number,
+                        const std::filesystem::path& folder) {
   const std::uint64_t now = latest.state<OpenState>().tables->head().number;
   if (now <= number || now - number <= kMostWrites) return;
   throw Error(
@@ -113,7 +114,7 @@ DatasetState make_state(const std::filesystem::path& folder, DatasetAction actio
   for (unsigned attempt = 0; attempt < kMostAttempts; ++attempt) {
     const auto latest = find_latest(folder);
     if (latest != nullptr && follows(*latest, head.write_id)) return made;
-    if (created && latest != nullptr) require_known(*latest, head.number, folder);
+    if (created && latest != nullptr) require_remembered(*latest, head.number, folder);
     head.number = latest == nullptr ? 1 : latest->state<OpenState>().tables->head().number + 1;
     const auto draft = make(latest.get());
     if (draft == nullptr) return described(*latest);

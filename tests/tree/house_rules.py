@@ -89,8 +89,34 @@ def payloads(root):
             yield f"{name}:{number}: {line.strip()}"
 
 
+def includes(root):
+    """What a header of lib/base declares is called where that is included, which sources compiled as one hide."""
+    texts = {path.relative_to(root).as_posix(): path.read_text(encoding="utf-8")
+             for folder in ("include", "lib") for path in (root / folder).rglob("*") if path.suffix in (".h", ".cpp")}
+
+    def reach(name, reached):
+        for header in re.findall(r'^#include ["<]([^">]+)', texts[name], re.MULTILINE):
+            for path in {header, f"include/{header}"} & texts.keys() - reached:
+                reached.add(path)
+                reach(path, reached)
+        return reached
+
+    declared = collections.defaultdict(list)
+    for name, text in texts.items():
+        for function in re.findall(r"(?m)^(?!return|else)(?:[\w\[\]:<>,&*]+ )+[&*]*(\w+)\(", text) if name.endswith(".h") else ():
+            declared[function].append(name)
+    helpers = {function: names[0] for function, names in declared.items()
+               if len(names) == 1 and re.fullmatch(r"lib/base/\w+\.h", names[0])}
+    for name, text in sorted(texts.items()):
+        if name.endswith(".cpp"):
+            reached = reach(name, {name})
+            called = set(re.findall(r"(?<![\w.>:~])(\w+)\(", re.sub(r"//.*", "", text))) & helpers.keys()
+            yield from (f"{name}: {function} of {helpers[function]}" for function in sorted(called)
+                        if helpers[function] not in reached)
+
+
 RULES = {"words": words, "members": members, "format names": format_names,
-         "mapped bytes": mapped_bytes, "payloads": payloads}
+         "mapped bytes": mapped_bytes, "payloads": payloads, "includes": includes}
 
 
 def check(root):
