@@ -3,6 +3,7 @@
 import errno
 import pickle
 import re
+import tempfile
 
 import numpy as np
 import pandas as pd
@@ -10,7 +11,7 @@ import pytest
 from opened import opened_in
 
 import pydapple as dp
-from pydapple import dataset
+from pydapple import dataset, streams
 
 CELLS = np.arange(120 * 70, dtype="f8").reshape(120, 70) % 251
 
@@ -215,6 +216,38 @@ def test_dask_frames_are_stored_by_partitions(tmp_path):
     got = dp.open(tmp_path).to_pandas()
     assert got["a"].tolist() == table["a"].tolist()
     assert got["b"].astype(str).tolist() == table["b"].tolist()
+
+
+def test_a_stream_is_one_part_written_in_pieces(tmp_path, monkeypatch):
+    pa = pytest.importorskip("pyarrow")
+    (tmp_path / "t").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "t"))
+    monkeypatch.setattr(streams, "_PIECE", 1000)
+    files = []
+
+    def batches(fails=False):
+        for k in range(6):
+            if fails and k == 4:
+                raise ValueError("the connection is closed")
+            files.append(len(list((tmp_path / "t").rglob("*.dbdf"))))
+            rows = range(500 * k, 500 * k + 500)
+            late = pa.array([None if row > 2900 else row for row in rows], "i4")
+            yield pa.record_batch({"i": list(rows), "late": late, "w": [f"w{row % 700}" for row in rows]})
+
+    def stream(**options):
+        return pa.RecordBatchReader.from_batches(next(batches()).schema, batches(**options))
+
+    wanted = pa.Table.from_batches(list(batches())).to_pydict()
+    files.clear()
+    for times in (1, 2):
+        state = dataset.append(tmp_path / "d", stream(), sync=False)
+        assert state.shape == (3000 * times, 3) and state.parts == times
+        with dp.open(tmp_path / "d") as whole:
+            assert {label: whole[label].tolist() for label in whole.columns} == {k: times * v for k, v in wanted.items()}
+    assert files == 2 * [0, 0, 0, 2, 3, 4, 5]  # one batch for the schema, and two before there are several
+    with pytest.raises(dp.Error, match="the connection is closed"):
+        dataset.append(tmp_path / "d", stream(fails=True), sync=False)
+    assert len(list((tmp_path / "d").glob("part-*"))) == 2 and not list((tmp_path / "t").iterdir())
 
 
 def test_a_part_that_is_gone_is_a_file_that_is_not_found(tmp_path):

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import pydapple as dp
+from pydapple import streams
 
 pd = pytest.importorskip("pandas")
 pl = pytest.importorskip("polars")
@@ -156,12 +157,18 @@ def test_a_table_without_columns_keeps_its_rows(tmp_path):
     assert dp.open(path).shape == (0, 0)
 
 
-def test_a_lazy_frame_has_to_be_collected(tmp_path):
-    lazy = pl.LazyFrame({"a": [1, 2]})
-    with pytest.raises(TypeError, match=r"LazyFrame has no rows yet: collect\(\) it first") as caught:
-        dp.write(tmp_path / "f.dbdf", lazy)
-    assert isinstance(caught.value, dp.Error)
-    dp.write(tmp_path / "f.dbdf", lazy.collect())
+@pytest.mark.parametrize("name", ["f.dbdf", "f.csv"])
+def test_a_lazy_frame_is_written_by_running_its_query(tmp_path, monkeypatch, name):
+    monkeypatch.setattr(streams, "_PIECE", 4096)
+    rows = pl.LazyFrame({"a": range(5000), "w": [f"w{k % 700}" for k in range(5000)]})
+    dp.write(tmp_path / name, rows.filter(pl.col("a") % 2 == 1))
+    f = dp.open(tmp_path / name)
+    assert f["a"].tolist() == list(range(1, 5000, 2)) and f["w"].tolist() == [f"w{k % 700}" for k in range(1, 5000, 2)]
+    dp.write(tmp_path / "none.dbdf", rows.filter(pl.col("a") < 0))
+    assert dp.open(tmp_path / "none.dbdf").shape == (0, 2)
+    monkeypatch.delattr(pl.LazyFrame, "collect_batches", raising=False)  # as in polars before 1.34
+    dp.write(tmp_path / name, rows, overwrite=True)
+    assert len(dp.open(tmp_path / name)) == 5000
 
 
 def test_missing_values_and_booleans(tmp_path):

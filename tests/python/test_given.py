@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import pydapple as dp
-from pydapple import tables
+from pydapple import streams
 
 A = np.arange(6.0).reshape(2, 3)
 
@@ -99,10 +99,6 @@ def data_set():
     return pytest.importorskip("xarray").Dataset({"a": ("x", [1.0, 2.0])})
 
 
-def lazy():
-    return pytest.importorskip("polars").LazyFrame({"a": [1]})
-
-
 def series():
     return pytest.importorskip("pandas").Series([1, 2])
 
@@ -124,7 +120,6 @@ def polars_series():
         (lambda: [[2**63 + 1, -1]], "9223372036854775809 in a list is not exact"),
         (annotated, "write_anndata"),
         (data_set, "to_dataframe"),
-        (lazy, "collect"),
         (series, "to_frame"),
         (polars_series, "to_frame"),
         (lambda: [[1, 2], [3]], "rows of one length"),
@@ -183,7 +178,7 @@ def test_a_query_larger_than_memory_is_written_in_pieces(tmp_path, monkeypatch, 
     pa = pytest.importorskip("pyarrow")
     (tmp_path / "t").mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "t"))
-    monkeypatch.setattr(tables, "_PIECE", 10_000)
+    monkeypatch.setattr(streams, "_PIECE", 10_000)
 
     def batch(k):
         rows = range(500 * k, 500 * k + 500)
@@ -213,7 +208,7 @@ def test_a_query_that_fails_leaves_nothing(tmp_path, monkeypatch, name):
     pa = pytest.importorskip("pyarrow")
     (tmp_path / "t").mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "t"))
-    monkeypatch.setattr(tables, "_PIECE", 1000)
+    monkeypatch.setattr(streams, "_PIECE", 1000)
     one = pa.record_batch({"a": list(range(500))})
 
     def make(k):

@@ -5,7 +5,7 @@ import pytest
 from conftest import people
 
 import pydapple as dp
-from pydapple import guests, tables
+from pydapple import guests, streams
 
 pd = pytest.importorskip("pandas")
 pa = pytest.importorskip("pyarrow")
@@ -121,7 +121,7 @@ def test_files_larger_than_memory_are_read_in_pieces(tmp_path, monkeypatch, name
         pa.feather.write_feather(pa.Table.from_pandas(t), path, chunksize=500)
     made = []
     for piece in (1 << 30, 20_000):
-        monkeypatch.setattr(tables, "_PIECE", piece)
+        monkeypatch.setattr(streams, "_PIECE", piece)
         dp.convert(path, tmp_path / "t.dbdf", overwrite=True, sync=False)
         made.append(dp.open(tmp_path / "t.dbdf"))
     whole, pieces = (f.to_pandas() for f in made)

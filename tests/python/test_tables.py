@@ -60,10 +60,58 @@ def test_integers_of_more_than_64_bits_are_told(there):
 
 def test_types_of_arrow_that_no_column_holds_are_named(there):
     times = pa.array([dt.time(1)])
-    for wrong, told in ((pa.array([decimal.Decimal("1.5")]), "decimals"), (times, "times of day"), (pa.array([b"a"]), "bytes"),
+    for wrong, told in ((times, "times of day"), (pa.array([b"a"]), "bytes"),
                         (pa.array([[1]]), "lists"), (pa.array([{"a": 1}]), "structs"), (pl.Series([b"a"]), "bytes"), (pl.Series([[1]]), "lists")):  # fmt: skip
         with pytest.raises(TypeError, match=rf"column 'a' holds {told} \(Arrow format '.*'\), which no column"):
             there({"a": wrong})
+
+
+@pytest.mark.parametrize("bits", [32, 64, 128, 256])
+def test_decimals_are_the_numbers_that_have_their_digits(there, bits):
+    make = getattr(pa, f"decimal{bits}")
+
+    def column(texts, precision, scale):
+        return pa.array([None if one is None else decimal.Decimal(one) for one in texts], make(precision, scale))
+
+    whole = column(["-7", None, "999999999"], 9, 0)
+    price = column(["-12.34", "0.05", None, "9999999.99"], 9, 2)
+    f = there({"a": whole[1:], "b": price[:2]})
+    assert f.dtypes["a"] == np.int64 and f["a"].tolist() == [None, 999999999]
+    assert f.dtypes["b"] == np.float64 and f["b"].tolist() == [-12.34, 0.05]
+    np.testing.assert_equal(there({"b": price})["b"], [-12.34, 0.05, np.nan, 9999999.99])
+
+
+def test_decimals_that_no_number_keeps_are_refused(there):
+    wide = {"a": pa.array([decimal.Decimal(2**63 - 1), decimal.Decimal(-(2**63))], pa.decimal128(38, 0))}
+    assert there(wide)["a"].tolist() == [2**63 - 1, -(2**63)]
+    for one, kind in ((2**63, pa.decimal128(38, 0)), (-(2**63) - 1, pa.decimal128(38, 0)), (2**200, pa.decimal256(76, 0)),
+                      (2**128, pa.decimal256(76, 0)), (2**127, pa.decimal256(76, 0)), (10**19, pa.decimal128(2, -18))):  # fmt: skip
+        with pytest.raises(TypeError, match="column 'a' holds a decimal beyond 64 bits"):
+            there({"a": pa.array([decimal.Decimal(one)], kind)})
+    assert there({"a": pa.array([decimal.Decimal(3 * 10**17)], pa.decimal128(2, -17))})["a"].tolist() == [3 * 10**17]
+    digits = pa.decimal128(38, 10)
+    kept = ["123456.1234567890", "9007199254740993.5", "0.1234567890", "90071992547409.9", "0"]
+    for one in kept:
+        texts = [decimal.Decimal(one)]
+        if decimal.Decimal(repr(float(one))) == texts[0]:
+            assert there({"a": pa.array(texts, digits)})["a"].tolist() == [float(one)]
+            assert there({"a": texts})["a"].tolist() == [float(one)]
+            continue
+        for given in (pa.array(texts, digits), texts):
+            with pytest.raises(TypeError, match=r"column 'a'.* does not keep every digit"):
+                there({"a": given})
+    assert sum(decimal.Decimal(repr(float(one))) == decimal.Decimal(one) for one in kept) == 4
+
+
+def test_python_decimals_are_taken_as_those_of_arrow(there):
+    whole = [decimal.Decimal(5), None, decimal.Decimal("1E+3")]
+    assert there({"a": whole})["a"].tolist() == [5, None, 1000]
+    price = pd.Series([decimal.Decimal("1.10"), None, decimal.Decimal("NaN"), decimal.Decimal("Infinity")])
+    np.testing.assert_equal(there(pd.DataFrame({"a": price}))["a"], [1.1, np.nan, np.nan, np.inf])
+    assert there({"a": [decimal.Decimal(2**64 - 1)]})["a"].tolist() == [2**64 - 1]
+    for wrong in (decimal.Decimal(2**64), decimal.Decimal("1E+400"), decimal.Decimal("1E+999999"), decimal.Decimal("sNaN")):
+        with pytest.raises(TypeError, match="column 'a'"):
+            there({"a": [wrong]})
 
 
 def test_lists_do_not_become_text_beside_text(there):

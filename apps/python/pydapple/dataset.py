@@ -35,6 +35,8 @@ from .given import kind_of, name_of, unwrapped
 from .identity import file_name
 from .matrix import Matrix
 from .reports import Path, Progress, reporting
+from .stored import Table
+from .streams import Pieces, is_in_memory, tables_of
 from .tables import table_of
 from .write import write
 
@@ -161,8 +163,10 @@ def _as_in(folder: Path, data: Any) -> Any:
 
     An index of str is a column there, since names of rows are what a file has, not a data set.
     """
-    if kind_of(data) != "table":
+    if not isinstance(data, Table) and kind_of(data) != "table":
         return data
+    if not is_in_memory(data):
+        return Pieces(_as_in(folder, table) for table in tables_of(data))
     table = table_of(data, index_names=False)
     try:
         whole = open_file(_core.dataset_latest(file_name(folder)))

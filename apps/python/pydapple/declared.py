@@ -10,7 +10,8 @@ from numpy.typing import DTypeLike
 from . import _core
 from .errors import InvalidArgumentError, TypeMismatchError
 from .meanings import MISSING_BOOLEAN, NAT, Meaning, mark_missing, narrow_codes
-from .tables import StoredColumn, as_cells, as_column
+from .stored import StoredColumn, as_cells
+from .tables import as_column
 
 # pandas' names of dtypes with room for missing cells, which are known without pandas.
 _NULLABLE = {f"{kind}{bits}" for kind in ("Int", "UInt") for bits in (8, 16, 32, 64)} | {

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from . import _core, times
 from .errors import InvalidArgumentError, TypeMismatchError
 from .meanings import Meaning
-from .tables import StoredColumn, Table, marked
+from .stored import StoredColumn, Table, marked
 
 
 def says_nothing_of(column: StoredColumn, meaning: Meaning, dtype: np.dtype[Any]) -> bool:

@@ -23,8 +23,6 @@ _REFUSED = {
     "dask.Bag": "a Dask Bag has no cells yet: compute() it, and make an array or a table of it",
     "dask.Delayed": "a Delayed has no cells yet: compute() it, or make an array of it with "
     "dask.array.from_delayed",
-    "polars.LazyFrame": "a LazyFrame has no rows yet: collect() it first, or sink_parquet() it and "
-    "pydapple.convert that file where they do not fit in memory",
     "anndata.AnnData": "an AnnData holds several objects, and write makes a file of one: "
     "write_anndata makes a collection of all",
     "xarray.Dataset": "a Dataset holds several arrays: write one of them, a DataArray of two "
@@ -53,9 +51,15 @@ def _names_of(data: Any) -> set[str]:
 
 
 def unwrapped(data: Any) -> Any:
-    """The array inside of an xarray DataArray, SciPy's for one of `sparse`, or the data itself."""
+    """The array inside of an xarray DataArray, SciPy's for one of `sparse`, or the data itself.
+
+    Of a LazyFrame, the rows of its query: a stream of them where its version of polars has one.
+    """
     while _names_of(data) & {"xarray.DataArray", "xarray.Variable"}:
         data = data.data
+    if "polars.LazyFrame" in _names_of(data):
+        batches = data.collect_batches(lazy=True) if hasattr(data, "collect_batches") else None
+        return batches if hasattr(batches, "__arrow_c_stream__") else data.collect()
     if "sparse.SparseArray" in _names_of(data) and data.ndim == 2:
         return data.asformat("coo").tocsr() if data.fill_value == 0 else data.todense()
     return data

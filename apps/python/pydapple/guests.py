@@ -27,7 +27,8 @@ from .identity import file_name
 from .matrix import Matrix
 from .names import Names, to_core
 from .reports import WriteSummary
-from .tables import Table, tables_of
+from .stored import Table
+from .streams import tables_of
 
 _GUESTS = {".parquet": "parquet", ".feather": "arrow", ".arrow": "arrow", ".npz": "npz"}
 

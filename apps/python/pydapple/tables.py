@@ -1,58 +1,21 @@
-"""What holds a table: stored columns out of everything that has columns."""
+"""Stored columns out of everything in memory that has columns."""
 
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+import decimal
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import _core, attributes, pandas_index, times
+from .arrow_tables import from_arrow
 from .errors import Error, InvalidArgumentError, TypeMismatchError
 from .given import is_dask_frame, loaded, mixture, name_of, without_attrs
-from .meanings import Meaning, mark_booleans, mark_missing, narrow_codes
-
-_PIECE = 256 << 20  # bytes of a table that comes in pieces
-
-
-class StoredColumn(NamedTuple):
-    """A column as a file holds it."""
-
-    label: str
-    cells: NDArray[Any]
-    meaning: Meaning
-
-
-def as_cells(array: NDArray[Any]) -> NDArray[Any]:
-    """The same values in a dtype that cells can have."""
-    kind = array.dtype
-    if kind == np.bool_:
-        return array.view(np.uint8)
-    if kind.kind == "f" and kind.itemsize == 2:
-        return array.astype(np.float32)
-    if not kind.isnative:
-        array = array.astype(kind.newbyteorder("="))
-    try:
-        _core.checked_dtype(array.dtype)
-    except TypeError as error:
-        raise TypeMismatchError(str(error)) from None
-    return array
-
-
-class Table(NamedTuple):
-    """Columns, and what else is known of them together."""
-
-    columns: list[StoredColumn]
-    attrs: dict[str, Any]
-    row_names: _core.Names | None = None
-    bare_rows: int = 0  # of one without columns
-
-    @property
-    def rows(self) -> int:
-        """How many rows it has."""
-        return len(self.columns[0].cells) if self.columns else self.bare_rows
+from .meanings import Meaning
+from .stored import StoredColumn, Table, marked
 
 
 def table_of(data: Any, index_names: bool = True) -> Table:
@@ -95,99 +58,6 @@ def _require_aligned(data: Mapping[Any, Any]) -> None:
                 f"columns {series[0][0]!r} and {label!r} have different indexes: pandas.DataFrame "
                 "aligns their rows; to_numpy() of each leaves them as they are"
             )
-
-
-def _rows_of(data: Any) -> int:
-    """How many rows a table without columns has."""
-    return 0 if isinstance(data, Mapping) or not hasattr(data, "__len__") else len(data)
-
-
-def is_in_memory(data: Any) -> bool:
-    """False for what makes its rows when they are asked for: a stream, or a Dask DataFrame."""
-    if isinstance(data, (Table, Mapping, np.ndarray)):
-        return True
-    known = any(hasattr(data, name) for name in ("iloc", "num_rows", "height"))
-    return known and not is_dask_frame(data)
-
-
-def tables_of(data: Any) -> Iterator[Table]:
-    """The same as tables one below the other: as many as memory asks for, at least one.
-
-    What is in memory is one.
-    """
-    if isinstance(data, Table):
-        yield data
-    elif is_in_memory(data):
-        yield table_of(data)._replace(bare_rows=_rows_of(data))
-    elif is_dask_frame(data):
-        parts = data.partitions
-        yield from (table_of(parts[k].compute(), False) for k in range(data.npartitions))
-    else:
-        yield from _read_arrow(data, _PIECE)
-
-
-def from_arrow(data: Any) -> Table:
-    """The table of anything with ``__arrow_c_stream__``; metadata become attributes."""
-    return next(_read_arrow(data, (1 << 64) - 1))
-
-
-def _read_arrow(data: Any, most: int) -> Iterator[Table]:
-    """Tables of about these bytes; all rows are one where a category has an order."""
-    try:
-        stream = data.__arrow_c_stream__()
-    except Exception as error:
-        raise TypeMismatchError(f"{name_of(data)} gives no Arrow stream: {error}") from error
-    reader = None
-    while True:
-        try:
-            reader = reader or _core.ArrowReader(stream)
-            read = reader.next(most)
-        except TypeError as error:
-            raise TypeMismatchError(str(error)) from None
-        except ValueError as error:
-            if isinstance(error, Error):
-                raise
-            raise TypeMismatchError(f"{name_of(data)} gives no Arrow stream: {error}") from None
-        if read is None:
-            return
-        columns, noted = [], {}
-        for label, cells, missing, described, of_column in read:
-            gone = None if missing is None else missing.view(bool)
-            columns.append(marked(label, cells, gone, Meaning(*described)))
-            noted[label] = attributes.of_metadata(of_column)
-        known = attributes.of_metadata(reader.metadata())
-        yield Table(columns, attributes.with_columns(known, noted))
-
-
-def marked(
-    label: str, cells: NDArray[Any], missing: NDArray[np.bool_] | None, meaning: Meaning
-) -> StoredColumn:
-    """Marks missing cells as the meaning wants it."""
-    if meaning.words is not None:
-        mark = None if missing is None or not missing.any() else 0
-        return StoredColumn(
-            label, narrow_codes(cells, meaning.words), meaning._replace(missing=mark)
-        )
-    if meaning.kind == "boolean":
-        if missing is None:
-            return StoredColumn(label, cells.view(np.uint8), meaning)
-        return StoredColumn(label, mark_booleans(cells, missing), meaning._replace(missing=2))
-    if meaning.is_time:
-        if missing is not None and missing.any():
-            least = np.iinfo(np.int64).min
-            if (cells[~missing] == least).any():
-                raise TypeMismatchError(
-                    f"column {label!r} holds the time {least}, which marks missing cells, beside "
-                    "cells that are missing; make it missing, or cast the column to integers"
-                )
-            cells = np.where(missing, least, cells)
-            meaning = meaning._replace(missing=1 << 63)
-        return StoredColumn(label, cells, meaning)
-    cells = as_cells(cells)
-    if missing is not None:
-        cells, bits = mark_missing(cells, missing)
-        meaning = meaning._replace(missing=bits)
-    return StoredColumn(label, cells, meaning)
 
 
 def as_column(values: Any, label: str) -> StoredColumn:
@@ -318,6 +188,8 @@ def _from_objects(
     if all(issubclass(kind, (int, float, np.integer, np.floating)) and kind is not bool
            for kind in kinds):  # fmt: skip
         return marked(label, _numbers(objects, gone), mask, Meaning())
+    if kinds == {decimal.Decimal}:
+        return marked(label, _decimals(objects, gone), mask, Meaning())
     raise TypeError(mixture(objects, gone))
 
 
@@ -341,6 +213,22 @@ def _numbers(objects: NDArray[Any], gone: NDArray[np.bool_]) -> NDArray[Any]:
         if value != made and value == value:
             raise TypeError(f"row {row} holds {value}, which is not exact as {numbers.dtype}")
     return numbers
+
+
+def _decimals(objects: NDArray[Any], gone: NDArray[np.bool_]) -> NDArray[Any]:
+    """Decimals as Arrow's are taken: integers where none has a place after the point."""
+    given = [
+        decimal.Decimal(0) if absent else one for one, absent in zip(objects, gone, strict=True)
+    ]
+    digits = 20  # of the greatest integer of 64 bits
+    if all(one.is_finite() and int(one.as_tuple().exponent) >= 0 and one.adjusted() <= digits
+           for one in given):  # fmt: skip
+        return _numbers(np.array([int(one) for one in given], object), gone)
+    numbers = [float(one) for one in given]
+    for row, (one, made) in enumerate(zip(given, numbers, strict=True)):
+        if decimal.Decimal(repr(made)) != one:
+            raise TypeError(f"row {row} holds {one}, of which float64 does not keep every digit")
+    return np.array(numbers)
 
 
 def _ticks(objects: NDArray[Any], gone: NDArray[np.bool_], kind: str) -> NDArray[Any]:

@@ -21,7 +21,8 @@ from .identity import file_name
 from .meanings import Meaning
 from .reports import Path, Progress, WriteSummary, reporting
 from .rewrite import rewrite
-from .tables import StoredColumn, Table, is_in_memory, tables_of
+from .stored import StoredColumn, Table
+from .streams import Pieces, is_in_memory, tables_of
 from .writers import FrameWriter, MatrixWriter
 
 # What data has itself, as messages call it.
@@ -166,13 +167,14 @@ def write(
             or polars DataFrame, a structured array, a mapping from labels to arrays, anything
             with ``__arrow_c_stream__``, such as a pyarrow Table, an xarray DataArray, or a Dask
             array, which is written chunk by chunk by threads of this process. What makes its rows
-            when they are asked for, such as a RecordBatchReader, a query of DuckDB or a Dask
-            DataFrame, may be larger than memory: it goes by temporary files in ``$TMPDIR``, but all
-            at once where a category has an order. An index of pandas is kept, and
-            `Frame.to_pandas` gives it back: one of str as names of rows, others as columns; one of
-            integers without a name is not stored. So are labels of columns that are integers.
+            when they are asked for, such as a RecordBatchReader, a query of DuckDB, a LazyFrame of
+            polars or a Dask DataFrame, may be larger than memory: it goes by temporary files in
+            ``$TMPDIR``, but all at once where a category has an order. An index of pandas is kept,
+            and `Frame.to_pandas` gives it back: one of str as names of rows, others as columns; one
+            of integers without a name is not stored. So are labels of columns that are integers.
             Columns keep what they mean: Booleans, times with unit and zone, categories
-            with the order of their words, text, and missing values.
+            with the order of their words, text, and missing values. Decimals are integers, or
+            where they have digits after the point, the nearest float64 if that keeps all digits.
         tile: rows and columns of a tile; if not given, tiles of about 512 KiB, wide ones for sparse
             data.
         kind: ``"auto"`` picks for each tile what takes the fewest bytes; or ``"dense"``, ``"csr"``,
@@ -206,7 +208,7 @@ def write(
     if not plain:
         options |= {k: v for k, v in attributes.of_array(data).items() if options[k] is None}
     data = unwrapped(data)
-    kind_given = "table" if isinstance(data, Table) else kind_of(data)
+    kind_given = "table" if isinstance(data, (Table, Pieces)) else kind_of(data)
     from .pieces import stacked  # which needs this module
 
     several = False

@@ -19,7 +19,8 @@ from .fitted import says_nothing_of
 from .given import is_sparse, plain_array, require_sound, unwrapped, without_attrs
 from .matrix import Matrix
 from .reports import WriteSummary
-from .tables import StoredColumn, as_cells, as_column
+from .stored import StoredColumn, as_cells
+from .tables import as_column
 
 _W = TypeVar("_W", bound="_TileWriter")
 
