@@ -128,6 +128,18 @@ TEST_CASE("dataset: a cell that is the mark of missing ones in the data set is n
     const Frame all = Frame::open(set);
     CHECK(count_where(all, Expression("x", ColumnCondition::missing())) == 1);
   }
+  // A mark that comes later is no cell of the parts before, stored narrower or not.
+  const auto later = folder / "later";
+  dataset::append(later, part({1, 100}, ValueType::i16, {}), kUnsynced);
+  dataset::append(later, part({-128, 127}, ValueType::i8, {}), kUnsynced);
+  CHECK(required_error(error_of([&] {
+          dataset::append(later, part({1, -128}, ValueType::i8, 0x80), kUnsynced);
+        }))
+            .detail()
+            .find("holds -128, which marks missing cells in ") != std::string::npos);
+  dataset::append(later, part({1, -32768}, ValueType::i16, bits), kUnsynced);
+  CHECK(Frame::open(later).column_info(0).meaning.missing == bits);
+  CHECK(count_where(Frame::open(later), Expression("x", ColumnCondition::missing())) == 1);
   // Marks are the same when they are one number, whatever its bits are in either type.
   dataset::append(folder / "over", part({7, 128}, ValueType::i16, 128), kUnsynced);
   CHECK(required_error(error_of([&] {

@@ -135,7 +135,7 @@ void Draft::add(const PartRecord& record, const std::string& folder) {
                 "the part has " + extents_text(schema.rows, schema.cols) +
                     " cells, and was to be at " + shown_cells(record.cells));
   }
-  merge_schema(store);
+  merge_schema(store, folder);
   parts_.push_back(record);
   add_blocks(*store, record);
   grow(record.cells.rows.end, record.cells.cols.end);

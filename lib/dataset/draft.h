@@ -59,7 +59,7 @@ class Draft {
   enum class Take : std::uint8_t { nothing, all, all_but_stats };
   template <class Place>
   void take_blocks(const Store& store, const Place& place);
-  void merge_schema(const std::shared_ptr<const Store>& store);
+  void merge_schema(const std::shared_ptr<const Store>& store, const std::string& folder);
   void merge_words(Column& whole, const Column& part, std::uint32_t col, const std::string& file);
   void add_blocks(const Store& part, const PartRecord& record);
   /// The value type that a block of the part that is added gets, if it has codes that others

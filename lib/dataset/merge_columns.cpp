@@ -8,6 +8,7 @@
 #include "lib/cells/convert_cells.h"
 #include "lib/compute/concat_columns.h"
 #include "lib/dataset/draft.h"
+#include "lib/dbdf/read/open_dbdf.h"
 #include "lib/object/dictionary.h"
 #include "lib/object/make_object.h"
 
@@ -34,6 +35,10 @@ std::string told_with_type(const Column& column) {
               "column " + shown(column.label) + " " + what);
 }
 
+bool holds_integers(const Column& column) {
+  return column.meaning.kind == MeaningKind::number && !is_float(column.value_type);
+}
+
 /// A mark of missing cells that no value of either column can be.
 bool is_safe_mark(const Column& column) {
   return column.meaning.kind != MeaningKind::number ||
@@ -41,8 +46,8 @@ bool is_safe_mark(const Column& column) {
 }
 
 /// Throws unless numbers of the part's column mean the same in the data set; takes over its mark of
-/// missing cells.
-void merge_meaning(Column& whole, const Column& part, const std::string& file) {
+/// missing cells. True where that is an integer, which a cell of the parts before may be.
+bool merge_meaning(Column& whole, const Column& part, const std::string& file) {
   Meaning& all = whole.meaning;
   const Meaning& own = part.meaning;
   const bool words = all.has_words() && own.has_words();
@@ -53,41 +58,38 @@ void merge_meaning(Column& whole, const Column& part, const std::string& file) {
                     " in the data set; write the part with that");
   }
   const auto mark = words ? own.missing : mark_as(part, whole.value_type);
-  if (!own.missing || (mark && all.missing == mark)) return;
+  if (!own.missing || (mark && all.missing == mark)) return false;
+  const bool integers = holds_integers(whole) && holds_integers(part);
   // Codes of more words are of a wider type, and their mark is the same.
-  const bool same_type = words || whole.value_type == part.value_type;
-  if (all.missing || !is_safe_mark(part) || !same_type) {
+  const bool safe = is_safe_mark(part) && (words || whole.value_type == part.value_type);
+  if (all.missing || !mark || !(safe || integers)) {
     fail_column(file, part,
                 "marks missing cells in another way than the data set; write the part "
                 "with that mark");
   }
-  all.missing = own.missing;
+  all.missing = mark;
+  return integers;
 }
 
-/// Throws where a part whose column has no mark holds the integer that marks missing cells in the
-/// data set, which would make one of it. O(cells of the column), less what statistics rule out.
+/// Throws where a part whose column has no mark holds the integer that marks missing cells in
+/// `where`, which would make one of it. O(cells of the column), less what statistics rule out.
 void require_no_mark(const std::shared_ptr<const Store>& part, std::uint64_t col,
-                     const Column& whole) {
+                     const Column& whole, const std::string& where) {
   const Column& own = part->schema().columns[col];
   const auto mark = whole.meaning.missing;
-  if (!mark || own.meaning.missing || own.meaning.kind != MeaningKind::number ||
-      is_float(whole.value_type)) {
-    return;
-  }
+  if (!mark || own.meaning.missing || !holds_integers(whole)) return;
   std::string number;
   append_number(whole.value_type, *mark, number);
   const Expression is_mark(col, *Condition::parse("==", number));
   if (count_where(ObjectMaker::frame(part), is_mark, {.absent = Absent::zero}) == 0) return;
-  fail_column(
-      part->file().name(), own,
-      "holds " + number +
-          ", which marks missing cells in the data set; make a data set whose column has another "
-          "mark, or a wider type");
+  fail_column(part->file().name(), own,
+              "holds " + number + ", which marks missing cells in " + where +
+                  "; make a data set whose column has another mark, or a wider type");
 }
 
 }  // namespace
 
-void Draft::merge_schema(const std::shared_ptr<const Store>& store) {
+void Draft::merge_schema(const std::shared_ptr<const Store>& store, const std::string& folder) {
   const Store& part = *store;
   const Schema& next = part.schema();
   const std::string& file = part.file().name();
@@ -110,6 +112,7 @@ void Draft::merge_schema(const std::shared_ptr<const Store>& store) {
                     ", and the data set has " + std::to_string(schema_.columns.size()) +
                     "; parts of a frame have all of its columns");
   }
+  std::vector<std::size_t> marked;  // columns that get a mark of missing integers
   for (std::size_t c = 0; c < next.columns.size(); ++c) {
     const Column& column = next.columns[c];
     if (column.label != schema_.columns[c].label) {
@@ -117,11 +120,16 @@ void Draft::merge_schema(const std::shared_ptr<const Store>& store) {
                   "is in the place of column " + shown(schema_.columns[c].label) +
                       " of the data set; parts have the same labels in the same order");
     }
-    merge_meaning(schema_.columns[c], column, file);
-    require_no_mark(store, c, schema_.columns[c]);
+    if (merge_meaning(schema_.columns[c], column, file)) marked.push_back(c);
+    require_no_mark(store, c, schema_.columns[c], "the data set");
     if (column.meaning.has_words()) {
       merge_words(schema_.columns[c], column, static_cast<std::uint32_t>(c), file);
     }
+  }
+  if (marked.empty()) return;
+  for (const PartRecord& record : parts_) {
+    const auto before = dbdf::open_dbdf(open_local_part(folder, record)->file, {});
+    for (const std::size_t c : marked) require_no_mark(before, c, schema_.columns[c], file);
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <sys/random.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -44,6 +45,15 @@ Id load_id(const std::byte* p) {
 
 [[noreturn]] void fail(const ByteSource& file, std::uint64_t at, const std::string& what) {
   throw Error(Errc::corrupt, file.name(), at, what + "; open another state of the data set");
+}
+
+/// Throws unless these bytes are zero, as all are that nothing is kept in.
+void require_zero(const ByteSource& file, std::uint64_t at, std::uint64_t n) {
+  const std::byte* const p = file.at(at, n);
+  if (std::all_of(p, p + n, [](std::byte b) { return b == std::byte{0}; })) return;
+  throw Error(Errc::unsupported, file.name(), at,
+              "the state says something that this version of dapple does not know; a later one "
+              "wrote it");
 }
 
 /// The sizes of the tables fit into the file.
@@ -125,6 +135,7 @@ StateTables::StateTables(std::shared_ptr<const ByteSource> file) : file_(std::mo
                 "the state has version " + std::to_string(version) +
                     ", which this version of dapple does not know; a later one wrote it");
   }
+  require_zero(*file_, head_of::reserved, head_of::hash - head_of::reserved);
   head_.number = load<std::uint64_t>(p, head_of::number);
   head_.write_id = load_id(p + head_of::write_id);
   head_.time_ns = load<std::uint64_t>(p, head_of::time);
@@ -146,7 +157,9 @@ PartRecord StateTables::part(std::uint64_t number) const {
     fail(*file_, head_.first_part(),
          "the state has no part " + std::to_string(number) + ", to which its index leads");
   }
-  const std::byte* const p = file_->at(head_.first_part() + number * kPartRecord, kPartRecord);
+  const std::uint64_t at = head_.first_part() + number * kPartRecord;
+  const std::byte* const p = file_->at(at, kPartRecord);
+  require_zero(*file_, at + part_at::reserved, kPartRecord - part_at::reserved);
   PartRecord part;
   part.id = load_id(p);
   part.bytes = load<std::uint64_t>(p, part_at::bytes);
@@ -157,7 +170,7 @@ PartRecord StateTables::part(std::uint64_t number) const {
   const auto rows = load<std::uint64_t>(p, part_at::rows);
   const auto cols = load<std::uint64_t>(p, part_at::cols);
   if (rows > ~row || cols > ~col || part.bytes > kMostBytes) {
-    fail(*file_, head_.first_part() + number * kPartRecord, "a part of an impossible size");
+    fail(*file_, at, "a part of an impossible size");
   }
   part.cells = {{row, row + rows}, {col, col + cols}};
   return part;

@@ -268,7 +268,7 @@ def test_columns_are_converted_to_what_the_set_holds_where_that_loses_nothing(tm
         "t": [np.array(["1969-12-31T23:59:59", "NaT"], f"M8[{unit}]") for unit in ("s", "ms", "ns")]
         + [[None, None]],
         "d": [np.array([3000, "NaT"], "m8[ms]"), np.array([-5, 7], "m8[D]").astype("m8[ns]")],
-        "i": [np.array([-5, 2**31 - 1]), np.array([7, 8], "u8"), pd.array([3, 4], "Int64")],
+        "i": [np.array([-5, 2**31 - 1]), np.array([7, 8], "u8"), pd.array([3, 4], "Int64"), [np.nan, np.nan]],
         "f": [np.array([3, -(2**53)]), np.array([0.25, np.nan], "f4")],
         "n": [pd.array([-(2**63) + 1, None], "Int64"), np.array([5, 6], "u1"), [None, None], pd.array([9, None], "UInt8")],
         "b": [np.array([False, True]), [None, None]],
@@ -280,13 +280,14 @@ def test_columns_are_converted_to_what_the_set_holds_where_that_loses_nothing(tm
             dataset.append(folder, first, sync=False)
             dataset.append(folder, second, sync=False)
             made = dp.open(folder).to_pandas()[label]
-            assert made.dtype == first[label].dtype, (label, k)
+            nullable = {"int32": "Int32"} if made.isna().any() else {}
+            assert made.dtype == nullable.get(str(first[label].dtype), first[label].dtype), (label, k)
             wanted = pd.concat([first[label].astype(object), second[label].astype(object)])
             assert made.isna().tolist() == wanted.isna().tolist()
             assert made.dropna().tolist() == wanted.dropna().tolist()
     refused = {
         "t": [np.array([1, 2], "M8[ns]"), np.array([2**62, 2], "M8[s]")], "d": [np.array([1, 2], "m8[ms]")],
-        "i": [np.array([1, 2**31]), np.array([1.0, 2.0]), pd.array([1, None], "Int32")],
+        "i": [np.array([1, 2**31]), np.array([1.0, 2.0]), pd.array([1, 2**31, None][1:], "Int64")],
         "f": [np.array([1, 2**53 + 1])], "n": [pd.array([-(2**63), None], "Int64"), np.array([2**63], "u8").repeat(2)],
     }  # fmt: skip
     dataset.append(tmp_path / "set", first, sync=False)
@@ -336,10 +337,6 @@ def test_errors_about_marks_say_what_helps(tmp_path):
     """Int8 that holds both of its ends, and missing cells, is one part's own way to mark them."""
     first = pd.DataFrame({"x": pd.array([-128, None, 1], "Int8")})
     second = pd.DataFrame({"x": pd.array([127, None, -127], "Int8")})
-    dataset.append(tmp_path / "whole", {"x": np.array([1, 2], "i4")}, sync=False)
-    for gone in ([None, None], [np.nan, np.nan], pd.array([None, 3], "Int8")):
-        with pytest.raises(dp.InvalidArgumentError, match=r"no int32 that marks .*as Int32"):
-            dataset.append(tmp_path / "whole", {"x": gone}, sync=False)
     dataset.append(tmp_path / "a", first, sync=False)
     with pytest.raises(dp.InvalidArgumentError, match=r"holds 127, .*as Int16") as error:
         dataset.append(tmp_path / "a", second, sync=False)
@@ -348,10 +345,45 @@ def test_errors_about_marks_say_what_helps(tmp_path):
     dataset.append(tmp_path / "b", eval(f"second{advice}"), sync=False)
     assert dp.open(tmp_path / "b")["x"].tolist() == [-128, None, 1, 127, None, -127]
     dataset.append(tmp_path / "c", {"x": np.array([-128, 127], "i1")}, sync=False)
-    with pytest.raises(
-        dp.InvalidArgumentError, match=r"missing cells, .*df.astype\({'x': 'Int8'}\)"
-    ):
+    with pytest.raises(dp.InvalidArgumentError, match=r"holds -128, which marks missing cells in .*part-.*; make") as error:
         dataset.append(tmp_path / "c", second, sync=False)
+    assert len(list((tmp_path / "c").glob("part-*"))) == 1 and error.value.file in map(str, (tmp_path / "c").glob("part-*"))
+
+
+def test_integers_may_be_missing_from_a_later_part_on(tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    low = np.iinfo("i8").min
+    for k, gone in enumerate(([None, None], [np.nan, np.nan], pd.array([None, 3], "Int8"), pa.array([7, None]))):
+        folder = tmp_path / str(k)
+        for cells in ([1, 2], [3, 4], [low + 1, 5]):
+            dataset.append(folder, {"x": np.array(cells), "y": np.ones(2)}, sync=False)
+        before = dp.open(folder)
+        dataset.append(folder, {"x": gone, "y": np.ones(2)}, sync=False)
+        dataset.append(folder, {"x": np.array([6, 7]), "y": np.ones(2)}, sync=False)
+        later = pd.array(gone.to_pylist() if k == 3 else gone, "Int64").tolist()
+        wanted = [1, 2, 3, 4, low + 1, 5, *[None if pd.isna(one) else one for one in later], 6, 7]
+        with dp.open(folder) as f:
+            assert f["x"].tolist() == wanted
+            assert f.where("x missing").tolist() == [r for r, one in enumerate(wanted) if one is None]
+            assert f.stats()["x"].nans == wanted.count(None)
+        assert before["x"].dtype == np.int64 and before["x"].tolist() == wanted[:6]
+        with pytest.raises(dp.InvalidArgumentError, match=f"holds {low}, which marks missing cells in the data set"):
+            dataset.append(folder, {"x": np.array([low, 1]), "y": np.ones(2)}, sync=False)
+
+
+def test_no_cell_of_a_part_before_becomes_missing(tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    low = np.iinfo("i8").min
+    parts = [dataset.write_part(tmp_path, {"x": cells}, at=(2 * k, 0), sync=False)
+             for k, cells in enumerate(([1, low], [3, 4], pa.array([5, None])))]  # fmt: skip
+    for given in (parts, parts[:1], parts[1:]):  # of one commit, and of one after the other
+        words = f"{parts[0].name}: column 'x' holds {low}, which marks missing cells in .*{parts[2].name}"
+        if parts[0] in given and parts[2] not in given:
+            dataset.commit(tmp_path, given, sync=False)
+            continue
+        with pytest.raises(dp.InvalidArgumentError, match=words):
+            dataset.commit(tmp_path, given, sync=False)
+    assert dp.open(tmp_path)["x"].tolist() == [1, low]
 
 
 def test_a_part_that_fails_leaves_nothing(tmp_path):

@@ -50,8 +50,6 @@ def _as_stored(column: StoredColumn, meaning: Meaning, dtype: np.dtype[Any]) -> 
     integers = meaning.kind == "number" and dtype.kind in "iu"
     given, cells = column.meaning, column.cells
     if says_nothing_of(column, meaning, dtype):
-        if integers and meaning.missing is None and len(cells):
-            raise _no_mark(column.label, dtype)
         return missing_like(column, meaning, dtype)
     if meaning.words is not None or (given.kind, given.zone) != (meaning.kind, meaning.zone):
         return column
@@ -66,8 +64,6 @@ def _as_stored(column: StoredColumn, meaning: Meaning, dtype: np.dtype[Any]) -> 
     if made is None:
         return column
     if meaning.missing is None:
-        if integers and gone.any():
-            raise _no_mark(column.label, dtype)
         return marked(column.label, made, gone if gone.any() else None, meaning)
     if meaning.missing_cells(made[~gone]).any():  # the mark is a cell of its own here
         if not integers:
@@ -81,13 +77,6 @@ def _as_stored(column: StoredColumn, meaning: Meaning, dtype: np.dtype[Any]) -> 
         return StoredColumn(column.label, made, meaning._replace(missing=None))
     made[gone] = np.array(meaning.missing, f"u{dtype.itemsize}").view(dtype)
     return StoredColumn(column.label, made, meaning)
-
-
-def _no_mark(label: str, dtype: np.dtype[Any]) -> InvalidArgumentError:
-    return InvalidArgumentError(
-        f"column {label!r} has missing cells, and there is no {dtype} that marks them in the data "
-        f"set{_in_new(label, dtype.kind, dtype.itemsize)}"
-    )
 
 
 def _in_new(label: str, kind: str, size: int) -> str:

@@ -21,7 +21,6 @@ namespace dapple::detail::dbdf {
 namespace {
 
 constexpr std::uint64_t kPaddingHeader = kPosition + kDenseHeader;
-constexpr std::uint64_t kLongestPadding = std::uint64_t{1} << 32;  // its columns are a u32
 
 template <class F>
 void in_turn(Turn* turn, const F& f) {
