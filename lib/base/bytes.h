@@ -61,6 +61,8 @@ constexpr T swap_bytes(T value) noexcept {
 
 // The map is read in place, so the host must have the file's byte order.
 static_assert(std::endian::native == std::endian::little, "dapple needs a little-endian machine");
+// What a file counts in 64 bits is a size or an index in memory.
+static_assert(sizeof(std::size_t) == 8, "dapple needs a 64-bit machine");
 
 template <Number T>
 T load_le(const std::byte* p) noexcept {
