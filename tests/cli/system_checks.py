@@ -199,6 +199,14 @@ def check_many_files(dapple):
     done = dapple.run("concat", *names, "-o", "more.dbdf", "-q", preexec_fn=limit(40))
     assert done.returncode == 3 and b": Too many open files; ulimit -n " in done.stderr, done
 
+    def exactly(files):
+        return lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
+    for files in range(4, 12):
+        with open(dapple.folder / "0.csv") as text:
+            done = dapple.run("convert", "-", f"{files}.dbdf", "--from", "csv", stdin=text, preexec_fn=exactly(files))
+        assert done.returncode == 0 or b": Too many open files; ulimit -n " in done.stderr, done
+    assert done.returncode == 0, done
+
 
 def check_little_address_space(dapple):
     """A file that cannot be mapped: the error says which limit that is."""

@@ -94,7 +94,6 @@ Descriptor open_to_read(const std::string& name, int folder = AT_FDCWD) {
 
 std::shared_ptr<LocalFile> LocalFile::open(std::string name, bool guarded) {
   Descriptor fd = open_to_read(name);
-  if (!fd.is_open()) throw_io(name, "open", errno);
   return adopt(std::move(fd), std::move(name), guarded);
 }
 
@@ -120,6 +119,7 @@ std::shared_ptr<LocalFile> LocalFile::open_or_copy(std::string name, bool guarde
 }
 
 std::shared_ptr<LocalFile> LocalFile::adopt(Descriptor fd, std::string name, bool guarded) {
+  if (!fd.is_open()) throw_io(name, "open", errno);
   struct stat s;
   if (::fstat(fd.get(), &s) != 0) throw_io(name, "read the size", errno);
   if (!S_ISREG(s.st_mode)) fail_irregular(name, S_ISDIR(s.st_mode));
