@@ -1,7 +1,6 @@
 #include "hints.h"
 
 #include <algorithm>
-#include <cctype>
 #include <numeric>
 #include <utility>
 
@@ -11,10 +10,10 @@ namespace {
 
 /// How many letters are changed, left out or added, or neighbours swapped, ignoring case.
 std::size_t edits(std::string_view a, std::string_view b) {
-  const auto same = [](char x, char y) {
-    return std::tolower(static_cast<unsigned char>(x)) ==
-           std::tolower(static_cast<unsigned char>(y));
+  const auto lower = [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
   };
+  const auto same = [&](char x, char y) { return lower(x) == lower(y); };
   std::vector<std::size_t> before, last, row(b.size() + 1);
   std::iota(row.begin(), row.end(), std::size_t{0});
   for (std::size_t i = 0; i < a.size(); ++i) {

@@ -1,8 +1,8 @@
 #include "ticks.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
-#include <cstdio>
 #include <utility>
 
 namespace dapple::picture {
@@ -25,8 +25,11 @@ constexpr int kFewDigits = 4;
 
 std::string number_text(double value, int digits) {
   char text[32];
-  std::snprintf(text, sizeof text, "%.*g", digits, value == 0 ? 0.0 : value);  // no minus zero
-  return text;
+  const double number = value == 0 ? 0.0 : value;  // no minus zero
+  // As printf's %g, which has the decimal mark of the locale.
+  const auto end =
+      std::to_chars(text, text + sizeof text, number, std::chars_format::general, digits);
+  return {text, end.ptr};
 }
 
 /// Digits that tell numbers of a scale apart that differ by `step`.
