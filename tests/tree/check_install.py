@@ -18,7 +18,7 @@ EXPECTED = "3 x 2, cell (1, 1) is 4\n"  # and then an error in any words
 CMAKE_PROJECT = """cmake_minimum_required(VERSION 3.18)
 project(consumer CXX)
 find_package(dapple 0.3 REQUIRED)
-add_executable(program {program})
+add_executable(program "{program}")
 target_link_libraries(program PRIVATE dapple::dapple)
 """
 
