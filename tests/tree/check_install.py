@@ -7,6 +7,7 @@ usage: check_install.py BUILD-FOLDER PROGRAM.cpp"""
 
 import os
 import pathlib
+import shlex
 import shutil
 import subprocess
 import sys
@@ -38,7 +39,7 @@ def build_with_pkg_config(destination, program, folder):
     package = next(destination.rglob("dapple.pc"))
     environment = dict(os.environ, PKG_CONFIG_PATH=str(package.parent),
                        PKG_CONFIG_SYSROOT_DIR=str(destination))
-    flags = run(["pkg-config", "--cflags", "--libs", "dapple"], env=environment).split()
+    flags = shlex.split(run(["pkg-config", "--cflags", "--libs", "dapple"], env=environment))
     place = f"-Wl,-rpath,{package.parent.parent}"
     run(["c++", "-std=c++20", "-O2", program, "-o", folder / "program", *flags, place])
     return folder / "program"

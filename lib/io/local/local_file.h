@@ -37,7 +37,8 @@ class LocalFile final : public ByteSource {
   /// The same, and what comes out of a named pipe is copied first, as from standard input. One look
   /// at what has the name, not two.
   static std::shared_ptr<LocalFile> open_or_copy(std::string name, bool guarded = false);
-  /// Takes over the open file `fd`; `name` is for messages. Throws io, with errno where `fd` is none.
+  /// Takes over the open file `fd`; `name` is for messages. Throws io, with errno where `fd` is
+  /// none.
   static std::shared_ptr<LocalFile> adopt(Descriptor fd, std::string name, bool guarded = false);
   /// The same for a file without a name, which it may get (`OutputFile::take_over`), or not.
   enum class Name : std::uint8_t { never, later };
