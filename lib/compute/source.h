@@ -87,7 +87,8 @@ class Source {
 
   /// Calls take(rows, worker, turn) for bands of the region's rows, from the first to the last and
   /// without those between bands, which are empty; turns come in that order. Values are given as
-  /// `type`, otherwise each as its column's type. Decodes with `threads`. Throws as `read`.
+  /// `type`, or each as its column's type where there is none or a conversion: SourceRows::type
+  /// tells. Decodes with `threads`. Throws as `read`.
   /// REQUIRES that a type which is asked for holds all values of the output's.
   using TakeRows = std::function<void(const SourceRows&, unsigned worker, Turn& turn)>;
   void for_each_band(const Region& region, std::optional<ValueType> type,
@@ -153,7 +154,7 @@ class Source {
   };
   std::optional<std::uint64_t> float_mark(const Column& column) const noexcept;
   std::vector<Missing> take_missing(Range cols, std::uint64_t rows, std::byte* cells) const;
-  void convert_values(SourceRows& rows, std::optional<ValueType> type) const;
+  void convert_values(SourceRows& rows) const;
   [[noreturn]] void fail_value(std::uint64_t row, std::uint64_t col, ValueType type,
                                std::uint64_t bits) const;
 

@@ -34,13 +34,13 @@ void Source::for_each_band(const Region& region, std::optional<ValueType> type,
         std::swap<BandArrays<std::uint64_t>>(result, band);
         result.rows = {region.rows.begin + result.rows.begin, region.rows.begin + result.rows.end};
         result.type = stored.value_or(ValueType::u64);
-        if (converts) convert_values(result, type);
+        if (converts) convert_values(result);
         take(result, worker, turn);
       });
 }
 
-/// Words with values of the object's types become words with values of the output's, and of `type`.
-void Source::convert_values(SourceRows& rows, std::optional<ValueType> type) const {
+/// Words with values of the object's types become words with values of the output's.
+void Source::convert_values(SourceRows& rows) const {
   const auto convert = options_.allow_loss ? convert_cell_lossy : convert_cell;
   std::uint64_t k = 0, kept = 0;
   for (std::uint64_t row = 0; row < rows.rows.size(); ++row) {
@@ -56,7 +56,6 @@ void Source::convert_values(SourceRows& rows, std::optional<ValueType> type) con
         fail_value(rows_.begin + rows.rows.begin + row, col, stored, before);
       }
       if (bits == 0) continue;  // rounded to zero
-      if (type) convert_cell(*options_.value_type, bits, *type, bits);
       rows.col_idx[kept] = rows.col_idx[k];
       store_le(rows.values.data() + kept * sizeof bits, bits);
       ++kept;

@@ -272,6 +272,25 @@ TEST_CASE("btable: the columns of a matrix are labelled by their numbers") {
   CHECK(cell_lines(frame) == "c 0 3 c01c000000000000\nc 1 10 4022000000000000\n");
 }
 
+TEST_CASE("btable: cells that become another type on the way are not zeros") {
+  const TempDir dir;
+  auto writer = MatrixWriter::create(dir / "m.dbdf", 1, 3, ValueType::f64);
+  const double values[] = {0, 61, 2.5};
+  writer.put<double>({0, 0}, {values, 1, 3});
+  writer.finish();
+  const auto written = [&](const ConvertOptions& options) {
+    convert(open(dir / "m.dbdf"), {{}, std::vector<std::uint64_t>{0, 1}}, dir / "m.btable",
+            options);
+    return row_of(open_table(dir / "m.btable"), 0);
+  };
+  for (const ValueType type : {ValueType::u8, ValueType::i64, ValueType::f32}) {
+    ConvertOptions options;
+    options.value_type = type;
+    options.write.overwrite = true;
+    CHECK(written(options) == std::vector<double>{0, 61});
+  }
+}
+
 TEST_CASE("btable: what the format cannot hold is refused, and nothing is left behind") {
   const TempDir dir;
   const auto refusal = [&](const Frame& frame) {
