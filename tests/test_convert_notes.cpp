@@ -63,9 +63,27 @@ TEST_CASE("convert: what a format does not keep is told by column") {
   CHECK(notes("b.csv") == zones("csv") + order("csv") +
                               "column 'took': csv does not tell durations from words; give the "
                               "columns that type when it is read\n");
+  CHECK(notes("b.csv", true) == notes("b.csv"));  // has words and times, whatever is asked for
   CHECK(notes("b.npy") == zones("npy") + order("npy") + floats("npy"));
   CHECK(notes("b.npy", true).empty());
   CHECK(notes("b.idv") == zones("idv") + order("idv") + floats("idv"));
+}
+
+TEST_CASE("convert: that times are in UTC is told where the format does not say it") {
+  const TempDir dir;
+  FrameWriter::create(dir / "a.dbdf", 0,
+                      {{"t", ValueType::i64, {.kind = MeaningKind::timestamp, .zone = "UTC"}}})
+      .finish();
+  const auto note_of = [&](const char* file) {
+    std::string note;
+    ConvertOptions options;
+    options.note = [&](const std::string& text) { note += text; };
+    convert(open(dir / "a.dbdf"), {}, dir / file, options);
+    return note;
+  };
+  CHECK(note_of("a.csv").empty());
+  CHECK(note_of("a.idv").empty());
+  CHECK(note_of("a.npy") == "column 't': npy keeps no names of zones; the times are in UTC");
 }
 
 TEST_CASE("convert: a note names a few of many columns") {

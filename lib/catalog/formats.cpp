@@ -67,6 +67,7 @@ constexpr std::array kTable = {
            .write = npy::write_npy,
            .holds_meanings = true,
            .lost = {.zones = true,
+                    .utc = true,
                     .order = true,
                     .missing_floats = true,
                     .groups = true,
@@ -122,14 +123,14 @@ constexpr std::array kTable = {
            .reads_meta = true,
            .holds_meanings = true,
            .lost = {.zones = true, .order = true, .durations = true, .groups = true},
-           .mistaken_words = csv::mistaken_words},
+           .note_mistaken = csv::note_mistaken},
     Format{.info = {"tsv", "text with tabs, read as csv", ".tsv", false, true, true},
            .write = csv::write_tsv,
            .holds_text = true,
            .reads_meta = true,
            .holds_meanings = true,
            .lost = {.zones = true, .order = true, .durations = true, .groups = true},
-           .mistaken_words = csv::mistaken_words},
+           .note_mistaken = csv::note_mistaken},
 };
 
 // dapple's own format and its dialect. No other format starts like them.

@@ -60,15 +60,15 @@ struct Format {
   /// What is lost all the same, so that `convert` tells of it.
   struct Lost {
     bool zones = false;           // names of zones other than UTC
+    bool utc = false;             // that times are in UTC
     bool order = false;           // of the words of a category
     bool missing_floats = false;  // become NaN
     bool durations = false;       // are read back as words
     bool groups = false;          // of the columns of a frame
     bool matrix_names = false;    // of the columns of a matrix
   } lost{};
-  /// The columns of words that are read back as something else, so that `convert` tells of it.
-  /// Null: none.
-  std::vector<std::string_view> (*mistaken_words)(const Source&) = nullptr;
+  /// Tells of what is read back as something else, by the name of the format. Null: nothing.
+  void (*note_mistaken)(const Source&, const std::string& target, const TakeNote&) = nullptr;
   /// What other formats do not keep of columns of its files, so that `convert` tells of it. `back`:
   /// what it does not keep itself. Null: there is nothing.
   std::vector<OwnLoss> (*own_losses)(const Source&, bool back) = nullptr;

@@ -32,9 +32,9 @@ void note_meanings(const Source& source, const Format& format, const TakeNote& n
   const Format::Lost& lost = format.lost;
   if (lost.zones) {
     note_columns(source, note, target + " keeps no names of zones; the times are in UTC",
-                 [](const Column& column) {
+                 [&](const Column& column) {
                    const std::string& zone = column.meaning.zone;
-                   return !zone.empty() && zone != "UTC";
+                   return !zone.empty() && (zone != "UTC" || lost.utc);
                  });
   }
   if (lost.order) {
@@ -52,13 +52,7 @@ void note_meanings(const Source& source, const Format& format, const TakeNote& n
         target + " does not tell durations from words; give the columns that type when it is read",
         [](const Column& column) { return column.meaning.kind == MeaningKind::duration; });
   }
-  if (format.mistaken_words != nullptr) {
-    note_named("column", format.mistaken_words(source),
-               target +
-                   " does not tell such words from numbers, times or truth values; give the "
-                   "columns the type text when it is read",
-               note);
-  }
+  if (format.note_mistaken != nullptr) format.note_mistaken(source, target, note);
 }
 
 /// Of vectors with a name, and of the names of a matrix's columns.
@@ -142,7 +136,9 @@ void note_losses(const Source& source, const Format& format, const ConvertOption
   const Schema& schema = source.schema();
   const bool plain = is_plain_layout(format, options);
   const std::string target(plain ? kPlainLayout : format.info.name);
-  if (!options.stored_numbers) note_meanings(source, format, options.note);
+  // Text has the words, times and truth values in any case.
+  const bool meanings = !options.stored_numbers || format.holds_text;
+  if (meanings) note_meanings(source, format, options.note);
   if ((format.lost.groups || plain) && !options.drop_labels) {
     note_groups(schema, target, options.note);
   }
@@ -159,7 +155,7 @@ void note_losses(const Source& source, const Format& format, const ConvertOption
     if (own.own_losses == nullptr) continue;
     const bool back = &own == &format && !options.value_type && !options.stored_numbers;
     for (const OwnLoss& loss : own.own_losses(source, back)) {
-      if (loss.of_meaning && options.stored_numbers) continue;
+      if (loss.of_meaning && !meanings) continue;
       note_named("column", loss.names, target + ' ' + std::string(loss.what), options.note);
     }
   }

@@ -5,8 +5,7 @@
 #include <cstddef>
 #include <memory>
 #include <span>
-#include <string_view>
-#include <vector>
+#include <string>
 
 #include "dapple/convert.h"
 #include "dapple/open.h"
@@ -36,9 +35,10 @@ void write_csv(const Source& source, ByteSink& sink, const ConvertOptions& optio
 /// The same with tabs between fields.
 void write_tsv(const Source& source, ByteSink& sink, const ConvertOptions& options);
 
-/// The labels of columns of words that would be read as something else: those of truth values or
-/// times alone, and those of numbers alone if no other column has numbers. Throws corrupt for
-/// damaged words. O(columns), and O(words) of those columns.
-std::vector<std::string_view> mistaken_words(const Source& source);
+/// Tells of columns of words that would be read as something else: those of truth values or times
+/// alone, and those of numbers and missing values alone if no column has other numbers; and of
+/// labels that would be read as cells. Throws corrupt for damaged words, and what reading throws.
+/// O(columns and words); where cells have to tell, they are read up to the first that does.
+void note_mistaken(const Source& source, const std::string& target, const TakeNote& note);
 
 }  // namespace dapple::detail::csv

@@ -1,5 +1,6 @@
 // Writing: strips of rows, read in their own types, become lines of text.
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "lib/foreign/csv/csv_meaning.h"
 #include "lib/foreign/csv/csv_text.h"
 #include "lib/foreign/text/write_cells.h"
+#include "lib/object/own_columns.h"
 
 namespace dapple::detail::csv {
 
@@ -229,31 +231,125 @@ bool is_padded(std::string_view text) noexcept {
          text.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-/// Whether there are words in the column, all of which pass the test.
+/// What a field of a column may be taken for, as a set.
+enum Look : unsigned { kTruth = 1, kTime = 2, kNumber = 4, kAnyLook = 7 };
+
+/// What a word in quotes looks like; a missing value, as which it would be read among numbers, too.
+unsigned looks_of(std::string_view word) {
+  const std::string_view inner = trimmed(word);
+  unsigned looks = 0;
+  if (truth_of(inner)) looks |= kTruth;
+  if (read_far_time(inner)) looks |= kTime;
+  if (is_missing(inner) || (Dialect().is_number(inner) && !is_padded(inner))) looks |= kNumber;
+  return looks;
+}
+
+/// What all words of the cells that were seen look like. An empty one passes for anything.
+struct CommonLooks {
+  unsigned of_all = kAnyLook;
+  unsigned of_any = 0;
+
+  void add(std::string_view word) {
+    const unsigned looks = looks_of(word);
+    of_all &= word.empty() ? kAnyLook : looks;
+    of_any |= looks;
+  }
+  unsigned common() const noexcept { return of_all & of_any; }
+};
+
+/// Whether the test holds for the bits of a cell that is not missing. Cells are read some at a time
+/// up to the first.
 template <class Test>
-bool all_words(const Column& column, const Test& test) {
-  const Dictionary& words = *column.meaning.words;
-  std::uint64_t i = 0;
-  while (i < words.size() && test(trimmed(words[i]))) ++i;
-  return i > 0 && i == words.size();
+bool any_cell(const Source& source, std::uint64_t col, const Test& test) {
+  constexpr std::uint64_t kRows = std::uint64_t{1} << 16;
+  const Column& column = source.schema().columns[col];
+  const std::size_t size = size_of(column.value_type);
+  std::vector<std::byte> cells;
+  for (Range rows{0, 0}; rows.begin < source.rows(); rows.begin = rows.end) {
+    rows.end = rows.begin + std::min(kRows, source.rows() - rows.begin);
+    cells.resize(rows.size() * size);
+    const ColumnBuffer buffer{col, column.value_type, cells.data(), size};
+    source.read_columns(rows, {&buffer, 1}, source.threads());
+    for (std::uint64_t i = 0; i < rows.size(); ++i) {
+      const std::uint64_t bits = load_bits(column.value_type, cells.data() + i * size);
+      if (!is_missing(column.meaning, bits) && test(bits)) return true;
+    }
+  }
+  return false;
+}
+
+/// What all words in the column look like. Cells tell where the dictionary has words of several
+/// looks, which may be in none.
+unsigned looks_of(const Source& source, std::uint64_t col) {
+  const Dictionary& words = *source.schema().columns[col].meaning.words;
+  CommonLooks looks;
+  for (std::uint64_t i = 0; i < words.size(); ++i) looks.add(words[i]);
+  if (looks.common() == looks.of_any) return looks.common();
+  CommonLooks used;
+  any_cell(source, col, [&](std::uint64_t code) {
+    used.add(words[code - 1]);
+    return used.of_all == 0;
+  });
+  return used.common();
+}
+
+/// Whether a column of numbers holds one, which is written without quotes.
+bool has_numbers(const Source& source) {
+  const std::vector<Column>& columns = source.schema().columns;
+  for (std::uint64_t col = 0; col < columns.size(); ++col) {
+    if (columns[col].meaning.kind != MeaningKind::number) continue;
+    if (any_cell(source, col, [](std::uint64_t) { return true; })) return true;
+  }
+  return false;
+}
+
+/// The columns of words that are read back as something else.
+std::vector<std::string_view> mistaken_words(const Source& source) {
+  const std::vector<Column>& columns = source.schema().columns;
+  std::optional<bool> numbers;
+  std::vector<std::string_view> labels;
+  for (std::uint64_t col = 0; col < columns.size(); ++col) {
+    const Column& column = columns[col];
+    if (!column.meaning.has_words() || column.meaning.words == nullptr) continue;
+    const unsigned looks = looks_of(source, col);
+    if (looks == kNumber && !numbers) numbers = has_numbers(source);
+    if (looks != 0 && !(looks == kNumber && *numbers)) labels.push_back(column.label);
+  }
+  return labels;
+}
+
+/// Whether the labels are taken for cells: they all look like some, and the fields below have
+/// quotes, too.
+bool hides_labels(const Source& source) {
+  const std::vector<Column>& columns = source.schema().columns;
+  if (columns.empty() || source.rows() == 0) return false;
+  for (std::uint64_t col = 0; col < columns.size(); ++col) {
+    const Column& column = columns[col];
+    const std::string_view label = trimmed(column.label);
+    if (!is_missing(label) && !Dialect().is_number(label)) return false;
+    if (!column.meaning.has_words() || column.meaning.words == nullptr) return false;
+    std::byte cell[8];
+    const ColumnBuffer buffer{col, column.value_type, cell, sizeof cell};
+    source.read_columns({0, 1}, {&buffer, 1});
+    std::string field;
+    append_csv(column, load_bits(column.value_type, cell), field);
+    if (!field.starts_with('"')) return false;
+  }
+  return true;
 }
 
 }  // namespace
 
-std::vector<std::string_view> mistaken_words(const Source& source) {
-  const std::vector<Column>& columns = source.schema().columns;
-  const bool numbers = std::ranges::any_of(
-      columns, [](const Column& c) { return c.meaning.kind == MeaningKind::number; });
-  std::vector<std::string_view> labels;
-  for (const Column& column : columns) {
-    if (!column.meaning.has_words() || column.meaning.words == nullptr) continue;
-    const bool mistaken = all_words(column, truth_of) || all_words(column, read_far_time) ||
-                          (!numbers && all_words(column, [](std::string_view word) {
-                            return Dialect().is_number(word) && !is_padded(word);
-                          }));
-    if (mistaken) labels.push_back(column.label);
-  }
-  return labels;
+void note_mistaken(const Source& source, const std::string& target, const TakeNote& note) {
+  note_named("column", mistaken_words(source),
+             target +
+                 " does not tell such words from numbers, times or truth values; give the columns "
+                 "the type text when it is read",
+             note);
+  if (!hides_labels(source)) return;
+  note(target +
+       " does not tell such labels from cells; say that the first line holds labels when it is "
+       "read");
 }
 
 void write_csv(const Source& source, ByteSink& sink, const ConvertOptions& options) {
