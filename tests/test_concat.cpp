@@ -351,6 +351,26 @@ TEST_CASE("concat: categories stay ordered while all frames agree on the order")
   CHECK(is_ordered(a, d));
 }
 
+TEST_CASE("concat: an entry that the type of all does not hold is named, with the way out") {
+  const TempDir dir;
+  const auto file = [&](const char* name, ValueType type, auto value) {
+    auto writer = MatrixWriter::create(dir / name, 1, 20, type);
+    std::vector<decltype(value)> cells(20);
+    cells[7] = value;
+    writer.put<decltype(value)>({0, 0}, {cells.data(), 1, 20});
+    writer.finish();
+    return std::variant<Matrix, Frame>(Matrix::open(dir / name));
+  };
+  const std::variant<Matrix, Frame> parts[] = {
+      file("a.dbdf", ValueType::i64, (std::int64_t{1} << 53) + 1),
+      file("b.dbdf", ValueType::f64, 0.5)};
+  const Error error =
+      required_error(error_of([&] { convert(concat(parts, Axis::rows), {}, dir / "c.btable"); }));
+  CHECK(error.code() == Errc::type_mismatch);
+  CHECK(error.detail() == "9007199254740993 in cell (0, 7) is not exact as f64");
+  CHECK(error.option() == "allow_loss");
+}
+
 TEST_CASE("concat: what does not fit together is refused, and says why") {
   const TempDir folder;
   write_text(folder / "a.csv", "x,y\n1,a\n2,a\n");

@@ -7,6 +7,7 @@
 #include "dapple/gather.h"
 #include "lib/base/text.h"
 #include "lib/cells/convert_cells.h"
+#include "lib/object/misfit.h"
 
 namespace dapple::detail {
 
@@ -172,9 +173,11 @@ void entries_of(const Store& whole, const Located& block, const Part& part, Cell
     if (!number) fail_number(block.store, *recode, {cell.row, cell.col}, cell.bits);
     moved.bits = number->bits;
     if (number->type != type && !convert_cell(number->type, number->bits, type, moved.bits)) {
-      fail_piece(block.store, Errc::type_mismatch,
-                 "cell " + text({cell.row, cell.col}) + " does not fit " + std::string(name(type)) +
-                     ", the type of the objects together (R6)");
+      if (recode != nullptr) {
+        fail_fit(block.store, *recode, {cell.row, cell.col}, *number, type);
+      }
+      const Misfit misfit = misfit_of(stored, cell.bits, {cell.row, cell.col}, type);
+      fail_piece(block.store, Errc::type_mismatch, misfit.text, misfit.rounds ? "allow_loss" : "");
     }
     take(moved);
   });
