@@ -118,7 +118,7 @@ TEST_CASE("csv write: objects without rows, and without columns") {
     const auto error = test::error_of([&] { csv_of(table, dir); });
     REQUIRE(error);
     CHECK(error->code() == Errc::unsupported);
-    CHECK(error->detail() == "csv cannot hold an object without columns");
+    CHECK(error->detail() == "delimited text cannot hold an object without columns");
   }
 }
 

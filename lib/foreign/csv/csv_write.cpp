@@ -212,7 +212,7 @@ void write_text(const Source& source, ByteSink& sink, const Style& style) {
   if (!source.text_columns().empty()) return write_mixed(source, style, sink);
   const bool frame = source.kind() == ObjectKind::frame;
   if (source.cols() == 0 && (frame || source.rows() > 0)) {
-    throw Error(Errc::unsupported, "csv cannot hold an object without columns");
+    throw Error(Errc::unsupported, "delimited text cannot hold an object without columns");
   }
   const std::vector<Column> columns = frame ? source.schema().columns : named_columns(source);
   if (!columns.empty()) sink.write(header_line(columns, style));
@@ -257,16 +257,16 @@ struct CommonLooks {
   unsigned common() const noexcept { return of_all & of_any; }
 };
 
-/// Whether the test holds for the bits of a cell that is not missing. Cells are read some at a time
-/// up to the first.
+/// Whether the test holds for the bits of a cell in the first `n` rows that is not missing. Cells
+/// are read some at a time up to that one.
 template <class Test>
-bool any_cell(const Source& source, std::uint64_t col, const Test& test) {
+bool any_cell(const Source& source, std::uint64_t col, std::uint64_t n, const Test& test) {
   constexpr std::uint64_t kRows = std::uint64_t{1} << 16;
   const Column& column = source.schema().columns[col];
   const std::size_t size = size_of(column.value_type);
   std::vector<std::byte> cells;
-  for (Range rows{0, 0}; rows.begin < source.rows(); rows.begin = rows.end) {
-    rows.end = rows.begin + std::min(kRows, source.rows() - rows.begin);
+  for (Range rows{0, 0}; rows.begin < n; rows.begin = rows.end) {
+    rows.end = rows.begin + std::min(kRows, n - rows.begin);
     cells.resize(rows.size() * size);
     const ColumnBuffer buffer{col, column.value_type, cells.data(), size};
     source.read_columns(rows, {&buffer, 1}, source.threads());
@@ -286,19 +286,22 @@ unsigned looks_of(const Source& source, std::uint64_t col) {
   for (std::uint64_t i = 0; i < words.size(); ++i) looks.add(words[i]);
   if (looks.common() == looks.of_any) return looks.common();
   CommonLooks used;
-  any_cell(source, col, [&](std::uint64_t code) {
+  any_cell(source, col, source.rows(), [&](std::uint64_t code) {
     used.add(words[code - 1]);
     return used.of_all == 0;
   });
   return used.common();
 }
 
-/// Whether a column of numbers holds one, which is written without quotes.
+/// Whether a column of numbers holds one, without quotes, so early in the text that the reader, who
+/// looks at a megabyte, finds it.
 bool has_numbers(const Source& source) {
+  constexpr std::uint64_t kCells = std::uint64_t{1} << 15;
   const std::vector<Column>& columns = source.schema().columns;
+  const std::uint64_t rows = std::min(source.rows(), kCells / source.cols() + 1);
   for (std::uint64_t col = 0; col < columns.size(); ++col) {
     if (columns[col].meaning.kind != MeaningKind::number) continue;
-    if (any_cell(source, col, [](std::uint64_t) { return true; })) return true;
+    if (any_cell(source, col, rows, [](std::uint64_t) { return true; })) return true;
   }
   return false;
 }
