@@ -1,4 +1,3 @@
-#include <clocale>
 #include <cmath>
 #include <fstream>
 #include <limits>
@@ -247,18 +246,6 @@ TEST_CASE("picture: ticks of an axis without cells are none, and those of small 
     CHECK(few >= 2);
     CHECK(few <= 4);
   }
-}
-
-TEST_CASE("picture: labels of a colour bar are those of no locale") {
-  const std::string before = std::setlocale(LC_ALL, nullptr);
-  if (std::setlocale(LC_ALL, "de_DE.UTF-8") == nullptr) {
-    test::skip("no locale with a decimal comma");
-    return;
-  }
-  const auto [ticks, offset] = value_ticks({0, 1, false}, 5);
-  std::setlocale(LC_ALL, before.c_str());
-  REQUIRE(ticks.size() > 1);
-  CHECK(ticks[1].text == "0.2");
 }
 
 TEST_CASE("picture: labels of a colour bar differ, and there are two or more") {
