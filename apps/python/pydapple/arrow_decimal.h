@@ -29,6 +29,7 @@ class ArrowDecimal {
     }
     const int bits = given[2];
     if (bits != 32 && bits != 64 && bits != 128 && bits != 256) return std::nullopt;
+    if (given[1] < -kMostDigits || given[1] > kMostDigits) return std::nullopt;
     return ArrowDecimal(given[1], static_cast<std::size_t>(bits) / 8);
   }
 
@@ -73,6 +74,7 @@ class ArrowDecimal {
 
  private:
   __extension__ using Wide = __int128;
+  static constexpr int kMostDigits = 76;  // of Arrow's widest ones
 
   ArrowDecimal(int scale, std::size_t bytes) noexcept : scale_(scale), bytes_(bytes) {}
 
