@@ -9,6 +9,10 @@
 #include <type_traits>
 #include <utility>
 
+#if __cplusplus < 202002L
+#error "dapple needs C++20: -std=c++20"
+#endif
+
 namespace dapple {
 
 namespace detail {

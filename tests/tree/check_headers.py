@@ -24,6 +24,14 @@ def compiles(compiler, include, headers, standard="c++20", language="c++"):
     return run.returncode == 0
 
 
+def says_what_it_needs(include):
+    """Whether the first word to a user whose compiler takes C++17, unless told otherwise, is which it should be."""
+    run = subprocess.run(["g++", "-std=c++17", "-I", include, "-fsyntax-only", "-x", "c++", "-"],
+                         input="#include <dapple/dapple.h>\n", text=True, capture_output=True)
+    errors = [line for line in run.stderr.splitlines() if "error: " in line]
+    return bool(errors) and "dapple needs C++20" in errors[0] or bool(print(run.stderr))
+
+
 def main(*arguments):
     alone = arguments[0] == "--alone"
     include, *headers = arguments[alone:]
@@ -32,6 +40,7 @@ def main(*arguments):
                if shutil.which(compiler)]
     results += [compiles("gcc", include, [header], "c99", "c") for header in headers
                 if os.path.basename(header) in FOR_C]
+    results += [] if alone else [says_what_it_needs(include)]
     print(f"{results.count(True)} passed, {results.count(False)} failed")
     return 0 if results and all(results) else 1
 
