@@ -166,7 +166,7 @@ Descriptor open_scratch(const std::string& file, const std::string& folder, mode
     fd = open_hidden(path, mode, hidden);
     if (fd.is_open()) ::unlink(hidden.c_str());
   }
-  if (!fd.is_open()) throw_io(file, "create a temporary file in " + folder, errno);
+  if (!fd.is_open()) throw_io(folder, "create a temporary file for " + file, errno);
   return fd;
 }
 

@@ -54,7 +54,8 @@ Descriptor duplicate(int fd) noexcept;
 std::string temporary_folder();
 
 /// An empty file in `folder` without a name, deleted when its descriptor is closed. Nobody else can
-/// open it, though it has the permissions `mode`. Throws io, naming `file`.
+/// open it, though it has the permissions `mode`. Throws io, which is about the folder and says
+/// that the temporary file was for `file`.
 Descriptor open_scratch(const std::string& file, const std::string& folder = temporary_folder(),
                         mode_t mode = 0600);
 

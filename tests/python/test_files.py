@@ -105,6 +105,15 @@ def test_text_is_parsed_beside_the_file_that_is_written(tmp_path, monkeypatch):
         dp.open(text, temporary=tmp_path / "nowhere")
 
 
+def test_an_error_about_the_temporary_folder_does_not_name_the_file(tmp_path, monkeypatch):
+    np.savez_compressed(tmp_path / "m.npz", cells((50, 40), "f8"))
+    nowhere = str(tmp_path / "nowhere")
+    monkeypatch.setenv("TMPDIR", nowhere)
+    with pytest.raises(FileNotFoundError, match="temporary file for ") as raised:
+        dp.open(tmp_path / "m.npz")
+    assert raised.value.filename == nowhere
+
+
 def test_options_of_text_are_understood(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("a;b\n1;2\n3;NA\n")
