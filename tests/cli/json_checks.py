@@ -7,6 +7,7 @@ import pathlib
 import time
 
 import inputs
+import terminal
 
 GOLDEN = pathlib.Path(__file__).resolve().parent.parent / "golden"
 KINDS = {"empty", "dense", "csr", "coo"}
@@ -160,6 +161,8 @@ def check_info_of_damaged_words(dapple):
     assert data.count(b"NK\0") == 1  # a word of cell_type
     (dapple.folder / "a.h5ad").write_bytes(data.replace(b"NK\0", b"\xff\xff\0"))
     done = dapple.run("info", "a.h5ad", "--array", "obs")
+    if b"dapple was built without HDF5" in done.stderr:
+        raise terminal.Missing("this dapple was built without HDF5")
     assert done.returncode == 0 and not done.stderr
     assert b"cell_type  category, whose words are damaged, some missing\n" in done.stdout
     info = json.loads(dapple.run("info", "a.h5ad", "--array", "obs", "--json").stdout)

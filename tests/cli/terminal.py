@@ -10,7 +10,7 @@ import termios
 
 
 class Missing(Exception):
-    """Raised where there are no pseudo-terminals, as on a bare system without /dev/pts."""
+    """Raised where the system lacks what a check needs, as a bare one without /dev/pts does, or the build."""
 
 
 def run(command, columns, timeout, **options):
