@@ -50,6 +50,21 @@ TEST_CASE("csv dialect: comments are no part of the table, wherever they are") {
   CHECK(std::get<Frame>(word).rows() == 2);
 }
 
+TEST_CASE("csv dialect: delimiters in quotes that follow another one are none") {
+  test::CsvText text;
+  for (const char* const csv :
+       {"x,\"y;z\"\n1,\"a;b\"\n2,\"c;d\"\n", "x,\"y\tz\"\n1,\"a\tb\"\n2,\"c\td\"\n", "x,\"y;z\"\n",
+        "x;\"y\tz\"\n1;\"a\tb\"\n"}) {
+    CAPTURE(csv);
+    const auto object = text.open(csv);
+    CHECK(test::labels_of(object).front() == "x");
+    CHECK(std::get<Frame>(object).cols() == 2);
+  }
+  // Quotes that begin no field are part of it.
+  CHECK(test::labels_of(text.open("a 1\";b\n1;2\n")) == DialectLabels{"a 1\"", "b"});
+  CHECK(test::labels_of(text.open("a,\"1\";b\n1;2\n")) == DialectLabels{"a,\"1\"", "b"});
+}
+
 TEST_CASE("csv dialect: comments count as lines in messages, and not as rows") {
   CHECK(error_text("a,b\n#\n1,2\n#\n3\n", {{"csv.comment", "#"}}) ==
         "corrupt: line 5 has 1 field where the others have 2");

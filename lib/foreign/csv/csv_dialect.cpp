@@ -23,16 +23,41 @@ struct DelimiterGuess {
   bool steady = true;      // equally often in all
 };
 
+/// True for a field in which quotes begin after another delimiter, and do not end: they hold the
+/// delimiter at which it does.
+bool opens_quotes(const Field& field, char delimiter) noexcept {
+  if (field.quoted) return false;
+  for (std::size_t at = 1; (at = field.text.find('"', at)) != field.text.npos; ++at) {
+    const char before = field.text[at - 1];
+    if (before != delimiter && std::ranges::find(kDelimiters, before) != kDelimiters.end()) {
+      return std::ranges::count(field.text.substr(at), '"') % 2 != 0;
+    }
+  }
+  return false;
+}
+
+/// The same of one of a line's fields.
+bool splits_quotes(const char* p, const char* end, char delimiter) noexcept {
+  for (;;) {
+    const std::optional<Field> field = find_field(p, end, delimiter);
+    if (!field || field->end == end || *field->end != delimiter) return false;
+    if (opens_quotes(*field, delimiter)) return true;
+    p = field->end + 1;
+  }
+}
+
 /// A quote in a field counts as that only where the field begins with it, as in `find_field`.
 DelimiterGuess try_delimiter(const char* p, const char* end, bool cut,
                              const Dialect& dialect) noexcept {
   DelimiterGuess guess;
+  bool splits = false;
   // There may be blank lines after the last row.
   while (guess.lines < kLines && (guess.lines == 0 || !dialect.only_blanks(p, end))) {
     p = dialect.past_comments(p, end);
     const auto [fields, field] = read_line(p, end, dialect.delimiter);
     const std::size_t count = fields - 1;
     const bool whole = field && (field->end != end || !cut);
+    splits = splits || splits_quotes(p, end, dialect.delimiter);
     if (guess.lines == 0) guess.first = count;
     if (!whole) {  // it goes on after what is looked at, or a quote is not closed
       guess.steady = guess.steady && cut;
@@ -44,6 +69,7 @@ DelimiterGuess try_delimiter(const char* p, const char* end, bool cut,
     ++guess.lines;
     p = past_line_end(field->end, end);
   }
+  if (splits) return {.lines = guess.lines, .steady = false};
   return guess;
 }
 
