@@ -2,6 +2,7 @@
 #include "dapple/convert.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <set>
 
@@ -179,6 +180,24 @@ TEST_CASE("convert: missing integers are missing as floats that have no number f
         CHECK(test::read_text(dir / "out.csv") == "u32,u64,i64,odd\n7,7,7,7\n,,,\n0,0,0,0\n");
       }
     }
+  }
+}
+
+TEST_CASE("convert: missing integers are NaN as floats of a format that has no missing ones") {
+  const TempDir dir;
+  const std::uint8_t cells[] = {7, 255};
+  auto writer = FrameWriter::create(dir / "in.dbdf", 2,
+                                    {{"a", ValueType::u8, {.missing = usual_mark(ValueType::u8)}}});
+  writer.put<std::uint8_t>({0, 0}, {cells, 2, 1});
+  writer.finish();
+  for (const char* const name : {"out.npy", "out.idv"}) {
+    CAPTURE(name);
+    ConvertOptions options;
+    options.value_type = ValueType::f32;
+    convert(open(dir / "in.dbdf"), {}, dir / name, options);
+    const auto got = Frame::open(dir / name).read_column<float>(0, {0, 2});
+    CHECK(got[0] == 7);
+    CHECK(std::isnan(got[1]));
   }
 }
 

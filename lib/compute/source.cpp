@@ -101,12 +101,11 @@ ReadNames Source::col_names() const {
 }
 
 /// The mark of missing cells that the column's own becomes; nothing where it is only converted, as
-/// any number. The payload of a NaN is another one in each float type, and large integers that are
-/// rounded may meet the mark, or the mark be none of the floats.
+/// any number. Of floats it is a NaN, which is what formats without missing cells have then; its
+/// payload is another one in each type.
 std::optional<std::uint64_t> Source::float_mark(const Column& column) const noexcept {
   const ValueType type = *options_.value_type;
   if (!column.meaning.missing || !is_float(type) || column.value_type == type) return std::nullopt;
-  if (!is_float(column.value_type) && holds_all(type, column.value_type)) return std::nullopt;
   return usual_mark(type);
 }
 
