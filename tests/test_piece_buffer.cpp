@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <span>
 #include <vector>
 
@@ -86,30 +87,30 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("piece buffer: what fills pages is taken from where it lies, wherever that is") {
+TEST_CASE("piece buffer: what fills pages is taken from where it is, wherever that is") {
   constexpr std::size_t kMost = kPieceBytes + 9000;
+  constexpr std::uint64_t kOffsets[] = {0, 23, 4095};
   // Every distance from the start of a page, among them those that are slow to copy.
   std::vector<std::byte> memory(kMost + 2 * 4096);
   for (std::size_t shift = 0; shift < 4096; shift += shift < 4064 ? 508 : 1) {
     CAPTURE(shift);
     const std::size_t phase = reinterpret_cast<std::uintptr_t>(memory.data()) % 4096;
     std::byte* const from = memory.data() + (4096 - phase) + shift;
-    for (const std::uint64_t offset : {std::uint64_t{0}, std::uint64_t{23}, std::uint64_t{4095}}) {
-      TakenPieces pieces(offset);
-      const TakePiece take = [&](std::uint64_t at, auto piece) { pieces.take(at, piece); };
-      PieceBuffer buffer;
-      buffer.start(offset, take);
-      std::uint64_t done = 0;
-      for (const std::size_t n :
-           {std::size_t{11}, kMost, kPieceBytes - 1, kPieceBytes, std::size_t{1}}) {
-        for (std::size_t i = 0; i < n; ++i) from[i] = nth_byte(done + i);
-        buffer.put({from, n});
-        done += n;
-      }
-      buffer.flush();
-      CHECK(pieces.sound);
-      CHECK(pieces.next == offset + done);
+    const std::uint64_t offset = kOffsets[shift % std::size(kOffsets)];
+    TakenPieces pieces(offset);
+    const TakePiece take = [&](std::uint64_t at, auto piece) { pieces.take(at, piece); };
+    PieceBuffer buffer;
+    buffer.start(offset, take);
+    std::uint64_t done = 0;
+    for (const std::size_t n :
+         {std::size_t{11}, kMost, kPieceBytes - 1, kPieceBytes, std::size_t{1}}) {
+      for (std::size_t i = 0; i < n; ++i) from[i] = nth_byte(done + i);
+      buffer.put({from, n});
+      done += n;
     }
+    buffer.flush();
+    CHECK(pieces.sound);
+    CHECK(pieces.next == offset + done);
   }
 }
 

@@ -263,7 +263,7 @@ TEST_CASE("expressions: 200,000 tests are joined at once") {
   CHECK(Expression::parse(text).labels().empty());
 }
 
-TEST_CASE("expressions: a million tests are joined one by one, from either side") {
+TEST_CASE("expressions: many tests are joined one by one, from either side") {
   const TempDir dir;
   const auto path = dir / "f.dbdf";
   FrameWriter writer = FrameWriter::create(path, 3, {{"a", ValueType::u32}});
@@ -272,7 +272,8 @@ TEST_CASE("expressions: a million tests are joined one by one, from either side"
   const Frame frame = Frame::open(path);
   const Expression one("a", Condition::equal(1)), three("a", Condition::equal(3));
   Expression left = one, right = one, negated = one, mixed = one;
-  for (int i = 0; i < 1'000'000; ++i) {
+  constexpr int kMany = 200'000;  // for which no stack has the room, were each a call in another
+  for (int i = 0; i < kMany; ++i) {
     left = left || three;
     right = three && right;
     negated = !negated;
@@ -288,6 +289,6 @@ TEST_CASE("expressions: a million tests are joined one by one, from either side"
   };
   deepen(998);
   CHECK(count_where(frame, mixed) == 2);
-  CHECK(test::required_error(test::error_of([&] { deepen(1'000'000); })).code() ==
+  CHECK(test::required_error(test::error_of([&] { deepen(kMany); })).code() ==
         Errc::invalid_argument);
 }
