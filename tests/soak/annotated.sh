@@ -10,4 +10,5 @@ venv=$build/annotated-venv
 "$venv/bin/pip" install -q --disable-pip-version-check anndata awkward scanpy h5py "zarr>=3.0.10" "dask[array]" fsspec obstore pytest
 cd "$(dirname "$0")/../python"
 PYTHONPATH=$build/apps/python PYTHONDONTWRITEBYTECODE=1 "$venv/bin/python" -m pytest -q -p no:cacheprovider \
-  test_collection_far.py test_annotated.py test_annotated_random.py test_annotated_written.py test_singlecell_scanpy.py test_zarr.py
+  test_collection_far.py test_annotated.py test_annotated_random.py test_annotated_written.py test_singlecell_scanpy.py test_zarr.py \
+  test_zarr_annotated.py
