@@ -1,6 +1,6 @@
 """Runs the Python blocks of a Markdown page, and compares what each line prints with its comment.
 
-A line's output stands after `#>`, as in ``print(1 + 1)  #> 2``."""
+A line's output is after `#>`, as in ``print(1 + 1)  #> 2``."""
 
 import io
 import re
