@@ -6,22 +6,19 @@
 Matrices and frames of every type, with missing cells, names and words that look like something else, go
 through chains of formats by the command, its pipes and pydapple. A cell, type, name or attribute that is
 another one afterwards must be a loss that is documented or that `convert` told of. The seed is the day's
-unless it is given; a chain that goes wrong is told with its history."""
+unless it is given; a chain that goes wrong is printed with its history."""
 
-import datetime
-import pathlib
+import functools
 import random
 import subprocess
 import sys
-import tempfile
-import time
-import traceback
 import warnings
 
 import numpy as np
 import pydapple as dp
 from chains_losses import is_known
 from chains_objects import NUMBERS, differences, held_by, random_object
+from games import play_all
 
 # Endings of names, and the formats of those that do not tell it.
 ENDINGS = {"dbdf": "dbdf", "npy": "npy", "npy.gz": "npy", "csv": "csv", "csv.zst": "csv", "tsv": "tsv", "mtx": "mtx",
@@ -212,7 +209,7 @@ class Chain:
         return told
 
 
-def play(seed, folder, dapple):
+def play(dapple, seed, _, folder):
     """One chain; raises where it goes wrong."""
     r, chain = random.Random(seed), None
     try:
@@ -225,24 +222,5 @@ def play(seed, folder, dapple):
     return len(chain.history)
 
 
-def main():
-    dapple, seconds = sys.argv[1], float(sys.argv[2])
-    day = sys.argv[3] if len(sys.argv) > 3 else datetime.date.today().isoformat()
-    end, chains, steps = time.monotonic() + seconds, 0, 0
-    while time.monotonic() < end:
-        with tempfile.TemporaryDirectory() as folder:
-            try:
-                steps += play(f"{day} {chains}", pathlib.Path(folder), dapple)
-            except Exception:
-                traceback.print_exc(file=sys.stdout)
-                print(f"seed {day!r}, chain {chains}")
-                print(f"{chains} passed, 1 failed")
-                return 1
-        chains += 1
-    print(f"{steps} steps, seed {day!r}")
-    print(f"{chains} passed, 0 failed")
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(play_all(functools.partial(play, sys.argv[1]), *sys.argv[2:]))

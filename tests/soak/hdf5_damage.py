@@ -5,7 +5,7 @@
 
 A sparse group is refused or gives the cells that its arrays describe. A file with changed bytes is
 read by the HDF5 library itself, so all that is asked there is that the program ends by itself; how
-often it did not is told. Needs h5py."""
+often it did not is printed. Needs h5py."""
 
 import io
 import pathlib

@@ -8,13 +8,11 @@ wrongly loses rows. The seed is the day's unless it is given."""
 
 import datetime as dt
 import operator
-import pathlib
 import random
 import sys
-import tempfile
-import time
 
 import polars as pl
+from games import play_all
 from polars.exceptions import PolarsError
 
 import pydapple as dp
@@ -113,8 +111,9 @@ def predicate(r, kinds, depth=0):
     return test_of(r, *r.choice(list(kinds.items())))
 
 
-def game(r, path):
-    """Queries of one random file: how many polars answers, and the first that differs."""
+def play(seed, _, folder):
+    """Queries of one random file; raises at the first that differs. Gives how many polars answers."""
+    r, path = random.Random(seed), folder / "f.dbdf"
     kinds = {f"c{k}": kind for k, kind in enumerate(r.choices(KINDS, k=r.randint(1, 5)))}
     rows = r.choice((0, 1, 5, 40, 300))
     dp.write(path, pl.DataFrame({name: column(r, kind, rows) for name, kind in kinds.items()}), overwrite=True,
@@ -131,25 +130,9 @@ def game(r, path):
             continue
         asked += 1
         got = dp.scan(path).filter(test).select(cols).head(head).collect()
-        if got.schema != wanted.schema or not got.equals(wanted, null_equal=True):
-            return asked, f"{kinds}: {test}"
-    return asked, None
-
-
-def main():
-    seconds = float(sys.argv[1])
-    day = sys.argv[2] if len(sys.argv) > 2 else dt.date.today().isoformat()
-    end, games, asked = time.monotonic() + seconds, 0, 0
-    with tempfile.TemporaryDirectory() as folder:
-        while time.monotonic() < end:
-            answered, wrong = game(random.Random(f"{day} {games}"), pathlib.Path(folder) / "f.dbdf")
-            if wrong:
-                print(f"{wrong}\nseed {day!r}, game {games}\n{games} passed, 1 failed")
-                return 1
-            games, asked = games + 1, asked + answered
-    print(f"{asked} queries, seed {day!r}\n{games} passed, 0 failed")
-    return 0 if asked else 1
+        assert got.schema == wanted.schema and got.equals(wanted, null_equal=True), f"{kinds}: {test}"
+    return asked
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(play_all(play, *sys.argv[1:]))
