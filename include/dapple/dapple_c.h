@@ -430,12 +430,36 @@ int32_t dapple_where_cells(const dapple_object* object, const dapple_condition* 
 int32_t dapple_create(const char* path, uint64_t rows, uint64_t cols, int32_t type,
                       const char* const* options, dapple_writer** writer, dapple_error* error);
 
+/// A column of a frame that is to be written. Texts are UTF-8, and end with a 0.
+typedef struct dapple_frame_column {
+  const char* label;
+  const char* zone;          // of timestamps: local time if NULL or "", "UTC", or a name
+  const char* const* words;  // of categories and words: no two alike; code k is word k - 1,
+  size_t n_words;            //   code 0 a missing one
+  uint64_t missing;          // of other columns: the bits of the value that marks a missing cell,
+  int32_t has_missing;       //   in the low bytes, if this is 1
+  int32_t type;              // dapple_type; of codes one that holds them all
+  int32_t meaning;           // dapple_meaning
+  int32_t unit;              // dapple_unit; of timestamps and durations
+  int32_t ordered;           // 1: the words of the category are in a meaningful order
+  int32_t reserved[5];       // zeros
+} dapple_frame_column;
+
+/// The same of a frame, whose columns need not outlive the call. Options: those of `dapple_create`
+/// but storage and col_name; `plain=true` leaves out what columns mean. A rectangle that is put may
+/// have several columns; each cell must fit the type of its column. Errors: those of
+/// `dapple_create`; invalid_argument also for a meaning that the type cannot have, or a mark of
+/// missing cells. O(columns + bytes of words).
+int32_t dapple_create_frame(const char* path, uint64_t rows, const dapple_frame_column* columns,
+                            size_t n_columns, const char* const* options, dapple_writer** writer,
+                            dapple_error* error);
+
 /// Writes a rectangle of cells whose first one is (row, col), cut where the tiles are, so that it
 /// may be a tile, some whole ones, or the matrix. Cell (r, c) of it is at byte r * row_stride + c *
 /// col_stride of `cells`; 0 as in `dapple_read`. Each must fit the matrix's type exactly. `cells`
 /// is the caller's again afterwards. Errors: out_of_range, type_mismatch, io, invalid_argument for
-/// a rectangle without cells and after `dapple_finish`. A cell that is put twice is found by
-/// `dapple_finish`.
+/// a rectangle without cells, a code without a word, and after `dapple_finish`. A cell that is put
+/// twice is found by `dapple_finish`.
 int32_t dapple_put(dapple_writer* writer, uint64_t row, uint64_t col, uint64_t rows, uint64_t cols,
                    int32_t type, const void* cells, size_t row_stride, size_t col_stride,
                    dapple_error* error);

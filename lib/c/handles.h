@@ -42,7 +42,7 @@ struct dapple_writer {
   static constexpr std::uint32_t kTag = 0x4f7ab1e3;
   std::uint32_t tag = kTag;
   std::uint64_t rows, cols;
-  dapple::MatrixWriter writer;
+  dapple::TileWriter writer;
 };
 
 namespace dapple::detail::c {

@@ -39,7 +39,6 @@ constexpr OptionInfo kOpening[] = {
 
 constexpr OptionInfo kCreating[] = {
     {"tile", OptionKind::text, "rows and columns: 1000x500"},
-    {"storage", OptionKind::text, "one of dense, csr"},
     {"kind", OptionKind::text, "one of auto, dense, csr, coo"},
     {"narrow", OptionKind::truth, kTruth},
     {"align", OptionKind::number, kNumber32},
@@ -49,8 +48,10 @@ constexpr OptionInfo kCreating[] = {
     {"sync", OptionKind::truth, kTruth},
     {"attributes", OptionKind::text, "a JSON object"},
     {"row_name", OptionKind::list, "a name"},
+    {"storage", OptionKind::text, "one of dense, csr"},
     {"col_name", OptionKind::list, "a name"},
 };
+constexpr std::size_t kOfMatrices = 2;  // the last ones
 
 /// The list as names and values. Those of formats, which have a dot in their name, go to `others`.
 FormatOptions split(const char* const* list, std::span<const OptionInfo> table,
@@ -100,10 +101,12 @@ OpenOptions open_options(const char* const* list) {
   return options;
 }
 
-CreateOptions create_options(const char* const* list) {
+CreateOptions create_options(const char* const* list, Creates what) {
   CreateOptions options;
   WriteOptions& write = options.write;
-  const FormatOptions own = split(list, kCreating, nullptr);
+  const std::span<const OptionInfo> all = kCreating;
+  const auto table = what == Creates::matrix ? all : all.first(all.size() - kOfMatrices);
+  const FormatOptions own = split(list, table, nullptr);
   const GivenOptions given(kCreating, own);
   options.storage = given.choice("storage", kStorages).value_or(options.storage);
   write.tile = tile_of(given);

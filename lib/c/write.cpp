@@ -1,8 +1,11 @@
-// Writing matrices, in rectangles of any size that are cut into tiles.
+// Writing matrices and frames, in rectangles of any size that are cut into tiles.
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "lib/base/bytes.h"
+#include "lib/base/text.h"
 #include "lib/c/handles.h"
 #include "lib/c/options.h"
 
@@ -13,7 +16,7 @@ namespace {
 /// The rectangle that a caller puts.
 struct Put {
   dapple_writer& to;
-  Region cells;  // of the matrix
+  Region cells;  // of the object
   ValueType type;
 };
 
@@ -25,8 +28,7 @@ Put put_of(dapple_writer* writer, std::uint64_t row, std::uint64_t col, std::uin
       return std::to_string(r) + " x " + std::to_string(c);
     };
     throw Error(Errc::out_of_range, shape(rows, cols) + " cells from row " + std::to_string(row) +
-                                        ", column " + std::to_string(col) +
-                                        " on are not all in a matrix of " +
+                                        ", column " + std::to_string(col) + " on are not all in " +
                                         shape(to.rows, to.cols));
   }
   if (rows == 0 || cols == 0) fail_argument("there are no cells to put");
@@ -45,6 +47,45 @@ std::size_t bytes_of(const Put& put, const Strides& strides) {
   return down + right + size;
 }
 
+std::string_view text_of(const char* text) { return text != nullptr ? text : ""; }
+
+std::shared_ptr<const Dictionary> words_of(const dapple_frame_column& column) {
+  DictionaryBuilder words;
+  array(column.words, column.n_words, "words");
+  for (std::uint64_t k = 0; k < column.n_words; ++k) {
+    const std::string_view word = &needed(column.words[k], "a word");
+    if (words.add(word) > k) continue;
+    fail_argument("column " + shown(column.label) + " has the word " + shown(word) + " twice");
+  }
+  return words.finish();
+}
+
+Column column_of(const dapple_frame_column& given) {
+  Column column{.label = &needed(given.label, "a label"), .value_type = value_type(given.type)};
+  const auto fail = [&](const std::string& why) {
+    fail_argument("column " + shown(column.label) + " " + why);
+  };
+  for (const std::int32_t reserved : given.reserved) {
+    if (reserved != 0) fail("has reserved bytes that are not 0");
+  }
+  if (given.meaning < DAPPLE_NUMBER || given.meaning > DAPPLE_WORDS) {
+    fail("has no meaning with number " + std::to_string(given.meaning));
+  }
+  Meaning& meaning = column.meaning;
+  meaning.kind = static_cast<MeaningKind>(given.meaning);
+  if (meaning.has_time()) {
+    if (given.unit < DAPPLE_DAY || given.unit > DAPPLE_NANOSECOND) {
+      fail("has no unit with number " + std::to_string(given.unit));
+    }
+    meaning.unit = static_cast<TimeUnit>(given.unit);
+  }
+  meaning.ordered = given.ordered != 0;
+  meaning.zone = text_of(given.zone);
+  if (given.has_missing != 0) meaning.missing = given.missing;
+  if (meaning.has_words()) meaning.words = words_of(given);
+  return column;
+}
+
 }  // namespace
 
 extern "C" {
@@ -53,10 +94,24 @@ int32_t dapple_create(const char* path, uint64_t rows, uint64_t cols, int32_t ty
                       const char* const* options, dapple_writer** writer, dapple_error* error) {
   return guarded(error, [&] {
     needed(writer, "writer");
-    const CreateOptions how = create_options(options);
+    const CreateOptions how = create_options(options, Creates::matrix);
     auto created = MatrixWriter::create(&needed(path, "path"), rows, cols, value_type(type),
                                         how.write, how.storage);
     *writer = new dapple_writer{.rows = rows, .cols = cols, .writer = std::move(created)};
+  });
+}
+
+int32_t dapple_create_frame(const char* path, uint64_t rows, const dapple_frame_column* columns,
+                            size_t n_columns, const char* const* options, dapple_writer** writer,
+                            dapple_error* error) {
+  return guarded(error, [&] {
+    needed(writer, "writer");
+    const CreateOptions how = create_options(options, Creates::frame);
+    array(columns, n_columns, "columns");
+    std::vector<Column> made;
+    for (std::size_t k = 0; k < n_columns; ++k) made.push_back(column_of(columns[k]));
+    auto created = FrameWriter::create(&needed(path, "path"), rows, std::move(made), how.write);
+    *writer = new dapple_writer{.rows = rows, .cols = n_columns, .writer = std::move(created)};
   });
 }
 

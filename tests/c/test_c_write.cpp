@@ -143,6 +143,112 @@ TEST_CASE("c: rows and columns have names") {
   CHECK(dapple_find_name(plain, DAPPLE_ROWS, "y", &i, &error) == DAPPLE_ABSENT);
 }
 
+namespace {
+
+// clang-format off
+constexpr const char* kWords[] = {"Oslo", "M\xC3\xBCnchen"};
+constexpr dapple_frame_column kColumns[] = {
+    {.label = "city", .zone = nullptr, .words = kWords, .n_words = 2, .missing = 0,
+     .has_missing = 0, .type = DAPPLE_U8, .meaning = DAPPLE_CATEGORY, .unit = 0, .ordered = 1, .reserved = {}},
+    {.label = "at", .zone = "UTC", .words = nullptr, .n_words = 0, .missing = std::uint64_t{1} << 63,
+     .has_missing = 1, .type = DAPPLE_I64, .meaning = DAPPLE_TIMESTAMP, .unit = DAPPLE_MILLISECOND, .ordered = 0,
+     .reserved = {}},
+    {.label = "x", .zone = "", .words = nullptr, .n_words = 0, .missing = 0,
+     .has_missing = 0, .type = DAPPLE_F64, .meaning = DAPPLE_NUMBER, .unit = 0, .ordered = 0, .reserved = {}},
+    {.label = "y", .zone = nullptr, .words = nullptr, .n_words = 0, .missing = 0x80000000,
+     .has_missing = 1, .type = DAPPLE_I32, .meaning = DAPPLE_NUMBER, .unit = 0, .ordered = 0, .reserved = {}}};
+// clang-format on
+
+}  // namespace
+
+TEST_CASE("c: a frame is put column by column, or several columns at once") {
+  const TempDir dir;
+  const auto path = (dir / "f.dbdf").string();
+  dapple_error error;
+  const char* const options[] = {"row_name=a", "row_name=b", "row_name=c", nullptr};
+  const std::uint8_t city[] = {2, 0, 1};
+  const std::int64_t at[] = {86'400'000, 0, INT64_MIN};
+  const double numbers[] = {0.5, 7, -0.0, INT32_MIN, 1e300, 9};  // x and y of each row
+  {
+    Writer writer;
+    REQUIRE(dapple_create_frame(path.c_str(), 3, kColumns, 4, options, &writer, &error) == 0);
+    REQUIRE(dapple_put(writer, 0, 0, 3, 1, DAPPLE_U8, city, 0, 0, &error) == 0);
+    REQUIRE(dapple_put(writer, 0, 1, 3, 1, DAPPLE_I64, at, 0, 0, &error) == 0);
+    CHECK(dapple_put(writer, 0, 2, 3, 3, DAPPLE_F64, numbers, 0, 0, &error) == DAPPLE_OUT_OF_RANGE);
+    REQUIRE(dapple_put(writer, 0, 2, 3, 2, DAPPLE_F64, numbers, 0, 0, &error) == 0);
+    REQUIRE(dapple_finish(writer, &error) == 0);
+  }
+  convert(open(path), {}, dir / "f.csv");
+  CHECK(test::read_text(dir / "f.csv") ==
+        "city,at,x,y\n"
+        "M\xC3\xBCnchen,1970-01-02T00:00:00.000Z,0.5,7\n"
+        ",1970-01-01T00:00:00.000Z,-0,\n"
+        "Oslo,,1e+300,9\n");
+  Object object;
+  open_path(path, object);
+  dapple_column column;
+  REQUIRE(dapple_get_column(object, 0, &column, &error) == 0);
+  CHECK(column.ordered == 1);
+  REQUIRE(dapple_get_column(object, 2, &column, &error) == 0);
+  CHECK(column.has_missing == 0);
+  const char* name;
+  size_t size;
+  REQUIRE(dapple_get_text(object, DAPPLE_ROW_NAME, 1, &name, &size, &error) == 0);
+  CHECK(std::string(name, size) == "b");
+}
+
+TEST_CASE("c: columns that cannot be are refused, and so is a code without a word") {
+  const TempDir dir;
+  const auto path = (dir / "f.dbdf").string();
+  dapple_error error;
+  Writer writer;
+  const auto refuses = [&](const dapple_frame_column& column, const char* option,
+                           const std::string& why) {
+    const char* const options[] = {option, nullptr};
+    CHECK(dapple_create_frame(path.c_str(), 3, &column, 1, options, &writer, &error) ==
+          DAPPLE_INVALID_ARGUMENT);
+    INFO(error.message);
+    CHECK(std::string(error.message).find(why) != std::string::npos);
+    CHECK(writer.handle == nullptr);
+  };
+  const char* const twice[] = {"a", "b", "a"};
+  const char* const gap[] = {"a", nullptr};
+  auto city = kColumns[0], at = kColumns[1], y = kColumns[3];
+  refuses(city, "storage=csr", "there is no option 'storage'");
+  refuses(city, "col_name=x", "there is no option 'col_name'");
+  city.words = twice;
+  city.n_words = 3;
+  refuses(city, nullptr, "column 'city' has the word 'a' twice");
+  city.words = gap;
+  city.n_words = 2;
+  refuses(city, nullptr, "a word is NULL");
+  city.words = nullptr;
+  refuses(city, nullptr, "words is NULL");
+  at.unit = 5;
+  refuses(at, nullptr, "column 'at' has no unit with number 5");
+  at.unit = DAPPLE_DAY;
+  at.type = DAPPLE_F32;
+  refuses(at, nullptr, "at");
+  y.meaning = -1;
+  refuses(y, nullptr, "column 'y' has no meaning with number -1");
+  y = kColumns[3];
+  y.missing = std::uint64_t{1} << 32;
+  refuses(y, nullptr, "y");
+  y = kColumns[3];
+  y.reserved[4] = 1;
+  refuses(y, nullptr, "column 'y' has reserved bytes");
+  y.label = nullptr;
+  refuses(y, nullptr, "a label is NULL");
+  CHECK(dapple_create_frame(path.c_str(), 3, nullptr, 1, nullptr, &writer, &error) ==
+        DAPPLE_INVALID_ARGUMENT);
+
+  REQUIRE(dapple_create_frame(path.c_str(), 3, kColumns, 1, nullptr, &writer, &error) == 0);
+  const std::uint8_t codes[] = {1, 2, 3};
+  CHECK(dapple_put(writer, 0, 0, 3, 1, DAPPLE_U8, codes, 0, 0, &error) == DAPPLE_INVALID_ARGUMENT);
+  INFO(error.message);
+  CHECK(std::string(error.message).find("city") != std::string::npos);
+}
+
 TEST_CASE("c: sparse rows are cut into tiles") {
   const TempDir dir;
   const auto path = (dir / "m.dbdf").string();
