@@ -72,13 +72,15 @@ dapple_write <- function(x, path, ...) {
   require_text(path, "the path")
   options <- option_strings(list(...))
   path <- normalizePath(path, mustWork = FALSE)
-  if (!is(x, "sparseMatrix")) {
-    # Their numbers are 64-bit integers in the bytes of reals.
-    if (inherits(x, "integer64") || (is.list(x) && any(vapply(x, inherits, NA, "integer64")))) {
-      stop("integers of class integer64 cannot be written; as.double() and as.integer() make numbers of them")
-    }
-    x <- as.matrix(x)
+  if (is.data.frame(x)) {
+    write_frame(x, path, options)
+    return(invisible(path))
   }
+  # Their numbers are 64-bit integers in the bytes of reals.
+  if (inherits(x, "integer64")) {
+    stop("matrices of class integer64 cannot be written; as.double() and as.integer() make numbers of them")
+  }
+  if (!is(x, "sparseMatrix")) x <- as.matrix(x)
   options <- c(options, name_strings("row_name", rownames(x)), name_strings("col_name", colnames(x)))
   if (is(x, "sparseMatrix")) {
     rows <- as(as(t(as(x, "dMatrix")), "generalMatrix"), "CsparseMatrix")

@@ -376,13 +376,14 @@ static SEXP r_column(SEXP handle, SEXP number) {
   const dapple_object* const object = object_of(handle);
   const uint64_t col = (uint64_t)INTEGER(number)[0] - 1;
   if (dapple_get_column(object, col, &column, &error) != DAPPLE_OK) return failure(&error);
-  const char* names[] = {"meaning", "unit", "zone", "ordered", "words", ""};
+  const char* names[] = {"meaning", "unit", "zone", "ordered", "words", "type", ""};
   SEXP list = PROTECT(Rf_mkNamed(VECSXP, names));
   SET_VECTOR_ELT(list, 0, Rf_ScalarInteger(column.meaning));
   SET_VECTOR_ELT(list, 1, Rf_ScalarInteger(column.unit));
   SET_VECTOR_ELT(list, 2, text_of(column.zone));
   SET_VECTOR_ELT(list, 3, Rf_ScalarLogical(column.ordered));
   SET_VECTOR_ELT(list, 4, Rf_allocVector(STRSXP, (R_xlen_t)column.words));
+  SET_VECTOR_ELT(list, 5, Rf_ScalarInteger(column.type));
   for (uint64_t k = 0; k < column.words; ++k) {
     const char* text;
     size_t size;
@@ -577,6 +578,120 @@ static SEXP r_write_sparse(SEXP path, SEXP dim, SEXP p, SEXP i, SEXP x, SEXP opt
   return finish(&writer, code, &error);
 }
 
+/* The element of a list with that name. */
+static SEXP element(SEXP list, const char* name) {
+  SEXP names = Rf_getAttrib(list, R_NamesSymbol);
+  for (R_xlen_t k = 0; k < XLENGTH(list); ++k) {
+    if (strcmp(CHAR(STRING_ELT(names, k)), name) == 0) return VECTOR_ELT(list, k);
+  }
+  return R_NilValue;
+}
+
+static int whole(SEXP list, const char* name) { return Rf_asInteger(element(list, name)); }
+
+static const char* text_in(SEXP list, const char* name) {
+  return Rf_translateCharUTF8(STRING_ELT(element(list, name), 0));
+}
+
+/* The bits that mark a missing value of the types that R's values are stored in. */
+static uint64_t mark_of(int type) {
+  switch (type) {
+    case DAPPLE_U8:
+      return 2; /* of truth values */
+    case DAPPLE_I32:
+      return UINT64_C(1) << 31;
+    case DAPPLE_I64:
+      return UINT64_C(1) << 63;
+    default:
+      return UINT64_C(0x7ff80000000007a2); /* as R's own NA, but quiet */
+  }
+}
+
+/* What a column is, as R/frames.R describes it. */
+static dapple_frame_column frame_column(SEXP described) {
+  dapple_frame_column column = {0};
+  SEXP words = element(described, "words");
+  column.label = text_in(described, "label");
+  column.zone = text_in(described, "zone");
+  column.n_words = (size_t)XLENGTH(words);
+  const char** const list = (const char**)R_alloc(column.n_words + 1, sizeof(char*));
+  for (R_xlen_t k = 0; k < XLENGTH(words); ++k) list[k] = Rf_translateCharUTF8(STRING_ELT(words, k));
+  column.words = list;
+  column.type = whole(described, "type");
+  column.meaning = whole(described, "meaning");
+  column.unit = whole(described, "unit");
+  column.ordered = whole(described, "ordered");
+  column.has_missing = column.type != DAPPLE_U32 && whole(described, "missing");
+  column.missing = mark_of(column.type);
+  return column;
+}
+
+/* Stores R's values of a column, of which NA is none. */
+static void store(SEXP values, const dapple_frame_column* column, char* out) {
+  const uint64_t mark = mark_of(column->type);
+  const R_xlen_t n = XLENGTH(values);
+  for (R_xlen_t k = 0; k < n; ++k) {
+    switch (column->type) {
+      case DAPPLE_U8:
+        out[k] = (char)(LOGICAL(values)[k] == NA_LOGICAL ? (int)mark : LOGICAL(values)[k]);
+        break;
+      case DAPPLE_U32: /* codes, of which 0 is none */
+        ((uint32_t*)out)[k] = INTEGER(values)[k] == NA_INTEGER ? 0 : (uint32_t)INTEGER(values)[k];
+        break;
+      case DAPPLE_I32: /* R's NA is the mark */
+        ((int*)out)[k] = INTEGER(values)[k];
+        break;
+      case DAPPLE_I64:
+        if (column->meaning == DAPPLE_NUMBER) { /* of class integer64, whose NA is the mark */
+          memcpy(out + 8 * k, &REAL(values)[k], 8);
+        } else {
+          ((int64_t*)out)[k] = ISNAN(REAL(values)[k]) ? INT64_MIN : (int64_t)REAL(values)[k];
+        }
+        break;
+      default:
+        memcpy(out + 8 * k, R_IsNA(REAL(values)[k]) ? (const void*)&mark : &REAL(values)[k], 8);
+    }
+  }
+}
+
+/* The columns, those of one type that follow each other at once, in pieces of 64 MiB: they share tiles. */
+static int put_columns(dapple_writer* writer, uint64_t rows, const dapple_frame_column* columns, SEXP described,
+                       dapple_error* error) {
+  const size_t n = (size_t)XLENGTH(described), most = (size_t)64 << 20;
+  for (size_t k = 0, end; k < n && rows > 0; k = end) {
+    const size_t size = size_of_type(columns[k].type), bytes = size * (size_t)rows;
+    for (end = k + 1; end < n && columns[end].type == columns[k].type && (end - k + 1) * bytes <= most;) ++end;
+    char* const cells = malloc((end - k) * bytes);
+    if (cells == NULL) {
+      memset(error, 0, sizeof *error);
+      error->code = DAPPLE_NO_MEMORY;
+      error->byte = DAPPLE_NO_BYTE;
+      strcpy(error->message, "no memory for a column that is written");
+      return error->code;
+    }
+    for (size_t c = k; c < end; ++c) {
+      store(element(VECTOR_ELT(described, (R_xlen_t)c), "values"), &columns[c], cells + (c - k) * bytes);
+    }
+    const int code = dapple_put(writer, 0, k, rows, end - k, columns[k].type, cells, size, bytes, error);
+    free(cells);
+    if (code != DAPPLE_OK) return code;
+  }
+  return DAPPLE_OK;
+}
+
+static SEXP r_write_frame(SEXP path, SEXP rows, SEXP described, SEXP options) {
+  dapple_error error;
+  dapple_writer* writer = NULL;
+  const size_t n = (size_t)XLENGTH(described);
+  const uint64_t size = (uint64_t)Rf_asReal(rows);
+  dapple_frame_column* const columns = (dapple_frame_column*)R_alloc(n + 1, sizeof(dapple_frame_column));
+  for (size_t k = 0; k < n; ++k) columns[k] = frame_column(VECTOR_ELT(described, (R_xlen_t)k));
+  const char* const* const list = option_list(options);
+  int code = dapple_create_frame(path_of(path), size, columns, n, list, &writer, &error);
+  if (code == DAPPLE_OK) code = put_columns(writer, size, columns, described, &error);
+  return finish(&writer, code, &error);
+}
+
 /* ---- What R calls ------------------------------------------------------------------------------ */
 
 #define DAPPLE_CALL(name, n) {#name, (DL_FUNC)&r_##name, n}
@@ -585,7 +700,8 @@ static const R_CallMethodDef kCalls[] = {
     DAPPLE_CALL(info, 1),        DAPPLE_CALL(attributes, 1),   DAPPLE_CALL(read, 5),
     DAPPLE_CALL(sparse, 4),      DAPPLE_CALL(texts, 2),        DAPPLE_CALL(column, 2),
     DAPPLE_CALL(values, 4),      DAPPLE_CALL(where, 3),        DAPPLE_CALL(write_dense, 3),
-    DAPPLE_CALL(write_sparse, 6), DAPPLE_CALL(find, 3),        {NULL, NULL, 0}};
+    DAPPLE_CALL(write_sparse, 6), DAPPLE_CALL(write_frame, 4), DAPPLE_CALL(find, 3),
+    {NULL, NULL, 0}};
 
 void R_init_dapple(DllInfo* info) {
   R_registerRoutines(info, NULL, kCalls, NULL, NULL);

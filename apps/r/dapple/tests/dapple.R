@@ -88,7 +88,7 @@ stopifnot(length(m) == 42, identical(dapple_sparse(m, NULL, 1)@x, unname(own[, 1
 # Whatever is a matrix of numbers is written.
 for (x in list(s > 0, as(s, "nMatrix"), as(s, "TsparseMatrix"), as(s, "RsparseMatrix"), forceSymmetric(s[1:9, 1:9]),
                triu(s), Diagonal(3), Diagonal(x = c(TRUE, FALSE)), as(c(2L, 3L, 1L), "pMatrix"), s[integer(0), ],
-               data.frame(a = 1:2, b = c(0.5, NaN)), matrix(c(TRUE, FALSE, NA, TRUE), 2), matrix(0, 0, 3), 1:3,
+               matrix(c(TRUE, FALSE, NA, TRUE), 2), matrix(0, 0, 3), 1:3,
                matrix(c(1, NA, NaN, Inf, -Inf, -0), 2), matrix(0L, 3, 0))) {
   back <- dapple_open(dapple_write(x, file_in("any.dbdf"), overwrite = TRUE))
   wanted <- as.matrix(x)
@@ -231,6 +231,44 @@ fails(dapple_where(f, c("height > 1", "ok")), "error", "one text")
 same(dapple_where(f, 'name = "Ann" and height > 0'), 1L)
 fails(f[, "age"], "error", "subscript out of bounds")
 fails(dapple_where(f, "age > 3"), "dapple_absent", "age")
+
+# Data frames come back as they were.
+written <- function(x, ...) as.data.frame(dapple_open(dapple_write(x, file_in("frame.dbdf"), overwrite = TRUE, ...)))
+for (x in list(iris, mtcars, airquality, ToothGrowth, warpbreaks, women, iris[integer(0), ], iris[1, ], iris[, integer(0)],
+               esoph, as.data.frame(Titanic, stringsAsFactors = FALSE), data.frame(row.names = c("a", "b")))) {
+  class(x) <- "data.frame"
+  stopifnot(identical(written(x), x), identical(written(x, pack = "small"), x))
+}
+noon <- as.POSIXct("2024-02-29 12:00:00.25", tz = "Europe/Oslo") + c(0, NA, 86400, -6e9)
+x <- data.frame(day = as.Date(c("1969-12-31", NA, "2024-02-29", "9999-12-31")), at = noon, utc = .POSIXct(noon, tz = "UTC"),
+                offset = .POSIXct(noon, tz = dapple:::zone_of("+05:30")),
+                days = as.difftime(c(1, NA, -3, 0), units = "days"), secs = as.difftime(c(0.5, NA, -3, 1e6), units = "secs"),
+                ok = c(TRUE, NA, FALSE, TRUE), all = c(TRUE, TRUE, FALSE, TRUE), n = c(1L, NA, -2147483647L, 7L),
+                real = c(NA, NaN, -0, Inf), none = NA_real_, text = c("\u00e4", NA, "", "x y"),
+                size = factor(c("small", NA, "large", "small"), levels = c("small", "medium", "large"), ordered = TRUE),
+                few = factor(c("b", "a", "b", "b")), row.names = c("r1", "r2", "r3", "\u00e4"))
+y <- written(x)
+stopifnot(identical(y, x), identical(is.nan(y$real), is.nan(x$real)), identical(1 / y$real[3], -Inf))
+stopifnot(identical(written(x, tile = "2x3"), x), identical(written(x[4:3, 5:2]), x[4:3, 5:2]))
+wide <- as.data.frame(matrix(as.double(1:60000), 20))
+stopifnot(identical(written(wide), wide))
+many <- data.frame(k = 1:200000, s = sprintf("w%d", (1:200000) %% 1000L), x = (1:200000) / 7)
+stopifnot(identical(written(many), many))
+Sys.setenv(TZ = "America/Lima")
+local <- data.frame(at = as.POSIXct("2024-07-01 12:00:00"), long = as.difftime(2, units = "hours"))
+stopifnot(written(local)$at == local$at, written(local)$long == local$long)
+lists <- data.frame(at = I(as.POSIXlt(c("2024-07-01", "2024-07-02"), tz = "UTC")), r = as.raw(c(255, 0)), f = addNA(factor(c("a", NA))))
+stopifnot(written(lists)$at[2] == lists$at[2], identical(written(lists)$r, c(255L, 0L)))
+stopifnot(identical(as.character(written(lists)$f), c("a", NA)))
+bare <- function(column, n) structure(list(bad = column), class = "data.frame", row.names = seq_len(n))
+big <- bare(structure(c(4.94065645841246544e-324, -0), class = "integer64"), 2)  # 1, and NA
+stopifnot(identical(written(big)$bad, c(1, NA)))
+for (bad in list(list(1), 1i, structure(1, class = "yearmon"), as.POSIXct(Inf, tz = "UTC"), matrix(1:2, 1), package_version("1.0"))) {
+  fails(dapple_write(bare(bad, 1), file_in("bad.dbdf")), "error", "column 'bad' ")
+}
+stopifnot(!file.exists(file_in("bad.dbdf")))
+fails(dapple_write(iris, file_in("bad.dbdf"), storage = "csr"), "dapple_invalid_argument", "no option 'storage'")
+fails(dapple_write(iris, file_in("frame.dbdf")), "dapple_invalid_argument", "exists")
 
 unlink(folder, recursive = TRUE)
 cat("passed\n")
