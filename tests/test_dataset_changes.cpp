@@ -18,6 +18,20 @@ using namespace dapple;
 using namespace dapple::test;
 namespace impl = dapple::detail::dataset;
 
+TEST_CASE("dataset: no folder that is opened as a collection becomes one") {
+  const TempDir folder;
+  const auto rows = rows_from(folder, 0, 3, 4);
+  for (const auto& set : {folder / "set.dds", folder / "set.dds/"}) {
+    CHECK_THROWS_AS(dataset::append(set, rows, quick()), Error);
+    CHECK_THROWS_AS(dataset::write_part(set, rows, {0, 0}, quick()), Error);
+    CHECK_THROWS_AS(dataset::create(set, rows, quick_commit()), Error);
+    CHECK(!std::filesystem::exists(set));
+  }
+  // A member of one may be a data set.
+  dataset::append(folder / "set.dds/X.dbdf", rows, quick());
+  CHECK(Matrix::open(folder / "set.dds/X").rows() == 3);
+}
+
 TEST_CASE("dataset: a repaired part is another one, and is committed as such") {
   const TempDir folder;
   const auto set = folder / "set";

@@ -296,7 +296,7 @@ std::shared_ptr<ByteSource> open_member(const std::string& path, const OpenOptio
   const auto place = find_member(path);
   if (!place) return nullptr;
   const auto& [above, name] = *place;
-  if (name.empty()) return LocalFile::open(above.string(), options.guard);
+  if (name.empty()) return open_source(above.string(), options);  // which may be a data set
   const CollectionFiles files(LocalFile::open(above.string(), options.guard));
   return files.open(name + std::string(kMemberEnding));
 }

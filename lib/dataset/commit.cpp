@@ -81,6 +81,11 @@ std::shared_ptr<const Store> open_number(const std::filesystem::path& folder,
 
 bool make_folder(const std::filesystem::path& folder) {
   require_local(folder.string());
+  const auto name = folder.has_filename() ? folder : folder.parent_path();
+  if (name.extension() == ".dds") {  // its parts would be members
+    throw Error(Errc::invalid_argument, folder.string(), std::nullopt,
+                "folders whose names end in .dds are collections; give the data set another name");
+  }
   std::error_code reason;
   const bool made = std::filesystem::create_directories(folder, reason);
   if (reason) throw_io(folder.string(), "make the folder", reason.value());
