@@ -21,7 +21,7 @@ namespace impl = dapple::detail::dataset;
 TEST_CASE("dataset: no folder that is opened as a collection becomes one") {
   const TempDir folder;
   const auto rows = rows_from(folder, 0, 3, 4);
-  for (const auto& set : {folder / "set.dds", folder / "set.dds/"}) {
+  for (const auto& set : {folder / "set.dds", folder / "set.dds/", folder / "set.dds/X"}) {
     CHECK_THROWS_AS(dataset::append(set, rows, quick()), Error);
     CHECK_THROWS_AS(dataset::write_part(set, rows, {0, 0}, quick()), Error);
     CHECK_THROWS_AS(dataset::create(set, rows, quick_commit()), Error);
@@ -30,6 +30,27 @@ TEST_CASE("dataset: no folder that is opened as a collection becomes one") {
   // A member of one may be a data set.
   dataset::append(folder / "set.dds/X.dbdf", rows, quick());
   CHECK(Matrix::open(folder / "set.dds/X").rows() == 3);
+}
+
+TEST_CASE("dataset: a copy by column is beside the state that it is of, and goes with it") {
+  const TempDir folder;
+  const auto set = folder / "c.dds/X.dbdf", first = set / "dataset-1.dpc";
+  dataset::append(set, rows_from(folder, 0, 3, 4), quick());
+  for (const auto& name : {set, folder / "c.dds/X"}) {
+    std::filesystem::remove(first);
+    write_column_copy(name);
+    CHECK(std::filesystem::exists(first));
+  }
+  CHECK(file_to_index(folder / "c.dds", {.array = "X"}) == set / "dataset-1");
+  CHECK(column_copy_state(Matrix::open(folder / "c.dds/X")) == SidecarState::fresh);
+  dataset::append(set, rows_from(folder, 12, 3, 4), quick());
+  CHECK(column_copy_state(Matrix::open(set)) == SidecarState::none);
+  write_column_copy(set);
+  dataset::collect(set, {.keep = 1, .grace_s = 0});
+  CHECK_FALSE(std::filesystem::exists(first));
+  const Matrix rows = Matrix::open(set);
+  CHECK(column_copy_state(rows) == SidecarState::fresh);
+  CHECK(rows.read<double>({{0, 6}, {1, 2}}) == std::vector<double>{1, 5, 9, 13, 17, 21});
 }
 
 TEST_CASE("dataset: a repaired part is another one, and is committed as such") {

@@ -12,12 +12,12 @@ namespace dapple::cli {
 
 namespace {
 
-/// FILE.dpc instead of FILE.dpx.
-int copy_columns(const Input& input, bool sync, Console& console) {
+/// FILE.dpc, beside `file`, instead of FILE.dpx.
+int copy_columns(const Input& input, const std::string& file, bool sync, Console& console) {
   WriteSummary summary;
   {
     Progress progress(printable(input.file), console.quiet);
-    progress.may_leave(input.file);
+    progress.may_leave(file);
     ColumnCopyOptions options;
     options.sync = sync;
     options.threads = console.threads;
@@ -27,7 +27,7 @@ int copy_columns(const Input& input, bool sync, Console& console) {
     summary = write_column_copy(input.file, input.options, options);
   }
   if (!console.quiet && !console.json) {
-    say(fmt::format("{}: {}, {}", printable(column_copy_path(input.file).string()),
+    say(fmt::format("{}: {}, {}", printable(column_copy_path(file).string()),
                     counted(summary.counts.total, "block"), human_size(summary.bytes)));
   }
   return kDone;
@@ -51,17 +51,17 @@ int run_index(const Arguments& arguments, Console& console) {
   command.parse(arguments);
 
   require_named_file(input, "index");
-  input.file = own_file(input.file);
   require_flags_fit(input, console);
   if (columns && (options.even_if_indexed || options.statistics)) {
     throw UsageError("--columns writes a copy by column, --force and --stats are about the index");
   }
   if (!columns && !sync) throw UsageError("--no-sync is for --columns");
   input.options.threads = console.threads;
-  if (columns) return copy_columns(input, sync, console);
+  const std::string file = file_to_index(input.file, input.options).string();
+  if (columns) return copy_columns(input, file, sync, console);
   {
     Progress progress(printable(input.file), console.quiet);
-    progress.may_leave(input.file);
+    progress.may_leave(file);
     options.threads = console.threads;
     options.progress = [&](std::uint64_t done, std::uint64_t total) {
       progress.update(done, total);
@@ -75,7 +75,7 @@ int run_index(const Arguments& arguments, Console& console) {
     }
   } else if (!console.quiet && !console.json) {
     const auto object = open_input(input, console);
-    say(fmt::format("{}: {}", printable(sidecar_path(input.file).string()),
+    say(fmt::format("{}: {}", printable(sidecar_path(file).string()),
                     counted(base(object).counts().total, "block")));
   }
   return kDone;

@@ -69,12 +69,17 @@ std::string stored(const BlockedObject& object) {
   return text;
 }
 
-std::string index_text(const BlockedObject& object, const std::string& file) {
+/// What an index or a copy is beside, when there is one.
+std::filesystem::path own_file(const Input& input) {
+  return file_to_index(input.file, input.options);
+}
+
+std::string index_text(const BlockedObject& object, const Input& input) {
   switch (object.index_origin()) {
     case IndexOrigin::embedded:
       return "embedded";
     case IndexOrigin::sidecar:
-      return fmt::format("sidecar {}", printable(sidecar_path(own_file(file)).string()));
+      return fmt::format("sidecar {}", printable(sidecar_path(own_file(input)).string()));
     case IndexOrigin::scanned:
       break;
   }
@@ -213,12 +218,13 @@ std::uint64_t bytes_of_file(const Input& input, const BlockedObject& object) {
   return error ? object.bytes() : bytes;  // of what is no file, such as a data set
 }
 
-void print_screen(const std::variant<Matrix, Frame>& object, const std::string& file,
+void print_screen(const std::variant<Matrix, Frame>& object, const Input& input,
                   std::uint64_t bytes, Output& out) {
   const BlockedObject& o = base(object);
   const BlockCounts counts = o.counts();
-  print_line(out, "file",
-             fmt::format("{} ({}), {}", printable(file), human_size(bytes), format_title(o)));
+  print_line(
+      out, "file",
+      fmt::format("{} ({}), {}", printable(input.name()), human_size(bytes), format_title(o)));
   print_contents(o, out);
   if (const auto* matrix = std::get_if<Matrix>(&object)) {
     print_line(out, "matrix",
@@ -239,10 +245,10 @@ void print_screen(const std::variant<Matrix, Frame>& object, const std::string& 
                            counts.total == 1 ? "" : "s", human_size(packed.bytes),
                            human_size(packed.plain_bytes)));
   }
-  print_line(out, "index", index_text(o, file));
+  print_line(out, "index", index_text(o, input));
   if (const auto copy = copy_state(object); !copy.empty()) {
     print_line(out, "by column",
-               fmt::format("{}{}", printable(column_copy_path(own_file(file)).string()),
+               fmt::format("{}{}", printable(column_copy_path(own_file(input)).string()),
                            copy == "fresh" ? ""
                                            : fmt::format(", {} and not used; 'dapple index "
                                                          "--columns' makes it again",
@@ -275,7 +281,7 @@ int run_info(const Arguments& arguments, Console& console) {
   if (console.json) {
     print_info_json(object, bytes, console.out);
   } else {
-    print_screen(object, input.name(), bytes, console.out);
+    print_screen(object, input, bytes, console.out);
   }
   return kDone;
 }

@@ -119,11 +119,6 @@ void say_note(const Input& input, const BlockedObject& object, const Console& co
   say("dapple: " + printable(input.name() + ": " + object.note()));
 }
 
-std::string own_file(const std::string& name) {
-  const auto place = find_member(name);
-  return place && place->second.empty() ? place->first.string() : name;
-}
-
 void require_named_file(const Input& input, std::string_view verb) {
   if (input.file == "-") {
     throw UsageError(fmt::format("cannot {} standard input; name a file", verb));

@@ -49,9 +49,6 @@ void say_note(const Input& input, const BlockedObject& object, const Console& co
 /// Throws UsageError for "-": `verb` needs a file that has a name.
 void require_named_file(const Input& input, std::string_view verb);
 
-/// The file that a name means: of a member of a collection its own.
-std::string own_file(const std::string& name);
-
 /// What a matrix and a frame have in common.
 inline const BlockedObject& base(const std::variant<Matrix, Frame>& object) {
   return std::visit([](const auto& o) -> const BlockedObject& { return o; }, object);

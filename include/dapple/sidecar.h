@@ -31,6 +31,12 @@ struct SidecarOptions {
 bool write_sidecar(const std::filesystem::path& file, const OpenOptions& options = {},
                    const SidecarOptions& sidecar = {});
 
+/// The file that an index or a copy of `name` is beside: of a member of a collection its own, of a
+/// data set its latest state, otherwise `name`. Throws unsupported for a member of a packed
+/// collection; what `open` throws when there is no such member.
+std::filesystem::path file_to_index(const std::filesystem::path& name,
+                                    const OpenOptions& options = {});
+
 /// The path of the copy by column, FILE.dpc for FILE.
 std::filesystem::path column_copy_path(const std::filesystem::path& file);
 

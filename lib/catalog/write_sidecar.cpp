@@ -5,9 +5,12 @@
 #include <system_error>
 
 #include "dapple/collection.h"
+#include "dapple/dataset.h"
+#include "lib/catalog/collection.h"
 #include "lib/catalog/formats.h"
 #include "lib/catalog/sources.h"
 #include "lib/compute/source.h"
+#include "lib/dataset/open_dataset.h"
 #include "lib/dbdf/column_copy.h"
 #include "lib/dbdf/read/open_dbdf.h"
 #include "lib/dbdf/sidecar.h"
@@ -17,17 +20,25 @@
 
 namespace dapple {
 
-namespace {
-
-/// The file that is meant: of a member of a collection its own.
-std::filesystem::path file_of(const std::filesystem::path& path) {
-  const auto place = find_member(path);
-  if (!place) return path;
-  if (place->second.empty()) return place->first;
-  throw Error(Errc::unsupported, path.string(), std::nullopt,
-              "a packed collection has no room for an index or a copy beside a member; unpack it "
-              "first");
+std::filesystem::path file_to_index(const std::filesystem::path& name, const OpenOptions& options) {
+  std::filesystem::path file = name;
+  if (const auto place = find_member(name)) {
+    if (!place->second.empty()) {
+      throw Error(Errc::unsupported, name.string(), std::nullopt,
+                  "a packed collection has no room for an index or a copy beside a member; unpack "
+                  "it first");
+    }
+    file = place->first;
+  } else if (detail::is_collection_folder(name.string())) {
+    file = detail::member_path(name.string(), options.array);
+  }
+  std::error_code none;
+  const bool is_dataset =
+      std::filesystem::is_directory(file, none) && !detail::dataset::list_states(file).empty();
+  return is_dataset ? dataset::latest(file) : file;
 }
+
+namespace {
 
 /// Opens what something is to be written beside.
 std::shared_ptr<detail::ByteSource> open_to_index(const std::filesystem::path& path,
@@ -46,7 +57,7 @@ std::shared_ptr<detail::ByteSource> open_to_index(const std::filesystem::path& p
 bool write_sidecar(const std::filesystem::path& given, const OpenOptions& options,
                    const SidecarOptions& sidecar) {
   using namespace detail;
-  const std::filesystem::path path = file_of(given);
+  const std::filesystem::path path = file_to_index(given, options);
   const auto file = open_to_index(path, options);
   return watched(*file, [&] {
     auto content = file;
@@ -84,7 +95,7 @@ bool write_sidecar(const std::filesystem::path& given, const OpenOptions& option
 WriteSummary write_column_copy(const std::filesystem::path& given, const OpenOptions& options,
                                const ColumnCopyOptions& copy) {
   using namespace detail;
-  const std::filesystem::path path = file_of(given);
+  const std::filesystem::path path = file_to_index(given, options);
   const auto file = open_to_index(path, options);
   return watched(*file, [&] {
     const auto refuse = [&](const char* why) {

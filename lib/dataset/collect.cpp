@@ -7,6 +7,7 @@
 #include <set>
 #include <system_error>
 
+#include "dapple/sidecar.h"
 #include "lib/dataset/commit.h"
 #include "lib/io/local/folder.h"
 #include "lib/io/local/local_file.h"
@@ -49,7 +50,9 @@ void remove_states(const std::filesystem::path& folder,
   const std::uint64_t keep = std::max<std::uint64_t>(options.keep, 1);
   for (std::size_t i = 0; i + keep < numbers.size(); ++i) {
     if (!is_old(state_path(folder, numbers[i + 1]), options.grace_s)) break;
-    removed.states += remove(state_path(folder, numbers[i]), removed.bytes);
+    const std::filesystem::path state = state_path(folder, numbers[i]);
+    removed.states += remove(state, removed.bytes);
+    remove(column_copy_path(state), removed.bytes);
   }
 }
 

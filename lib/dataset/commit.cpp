@@ -77,15 +77,29 @@ std::shared_ptr<const Store> open_number(const std::filesystem::path& folder,
   }
 }
 
+/// Throws where parts of a data set in this folder would be members of a collection.
+void require_apart_from_members(const std::filesystem::path& folder) {
+  const auto fail = [&](const std::string& why) {
+    throw Error(Errc::invalid_argument, folder.string(), std::nullopt, why);
+  };
+  const std::filesystem::path name = folder.has_filename() ? folder : folder.parent_path();
+  const auto is_collection = [](const auto& path) { return path.extension() == ".dds"; };
+  if (is_collection(name)) {
+    fail("folders whose names end in .dds are collections; give the data set another name");
+  }
+  if (name.extension() == ".dbdf") return;  // a member itself
+  for (auto above = name.parent_path(); above.has_relative_path(); above = above.parent_path()) {
+    if (!is_collection(above)) continue;
+    fail("a data set in a collection is a member, whose name ends in .dbdf: " + name.string() +
+         ".dbdf");
+  }
+}
+
 }  // namespace
 
 bool make_folder(const std::filesystem::path& folder) {
   require_local(folder.string());
-  const auto name = folder.has_filename() ? folder : folder.parent_path();
-  if (name.extension() == ".dds") {  // its parts would be members
-    throw Error(Errc::invalid_argument, folder.string(), std::nullopt,
-                "folders whose names end in .dds are collections; give the data set another name");
-  }
+  require_apart_from_members(folder);
   std::error_code reason;
   const bool made = std::filesystem::create_directories(folder, reason);
   if (reason) throw_io(folder.string(), "make the folder", reason.value());

@@ -76,7 +76,7 @@ def check_file_size_limit(dapple):
     """A file that may not grow is an error of the system, and leaves no file."""
     before = set(os.listdir(dapple.folder))
     for size, file, *verb in ((4096, "a.csv", "convert", "many.dbdf", "a.csv"),
-                              (64, "a.dds/dataset-1", "dataset", "create", "a.dds", "many.dbdf")):
+                              (64, "a/dataset-1", "dataset", "create", "a", "many.dbdf")):
         def limit(size=size):
             resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
         done = dapple.run(*verb, preexec_fn=limit)

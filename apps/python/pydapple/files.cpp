@@ -203,7 +203,7 @@ std::optional<fs::path> write_index(const fs::path& path, const dapple::OpenOpti
   sidecar.threads = threads;
   const WithoutGil release;
   if (!dapple::write_sidecar(path, options, sidecar)) return std::nullopt;
-  return dapple::sidecar_path(path);
+  return dapple::sidecar_path(dapple::file_to_index(path, options));
 }
 
 fs::path copy_columns(const fs::path& path, const dapple::OpenOptions& options, bool sync,
@@ -215,7 +215,7 @@ fs::path copy_columns(const fs::path& path, const dapple::OpenOptions& options, 
   copy.threads = threads;
   const WithoutGil release;
   dapple::write_column_copy(path, options, copy);
-  return dapple::column_copy_path(path);
+  return dapple::column_copy_path(dapple::file_to_index(path, options));
 }
 
 nb::list format_list() {

@@ -289,7 +289,7 @@ def index(
     what its blocks take.
 
     Args:
-        path: the file.
+        path: the file; of a data set its latest state is meant.
         statistics: also keep statistics of each block, for which all cells are read once.
         columns: write the copy by column, and nothing else.
         sync: of the copy: wait until it is on disk.
@@ -312,8 +312,6 @@ def index(
     if not (columns or sync):
         raise InvalidArgumentError("sync=False is for columns=True")
     pointed_out = guests.pointed_out(path, options.get("format"))
-    place = _core.find_member(file_name(path))
-    path = place[0] if place is not None and not place[1] else path
     if columns:
         with pointed_out, reporting(progress, "index") as report:
             return os.fspath(
