@@ -53,6 +53,7 @@ void require_room(const Schema& schema, BlockPos at, const std::string& file) {
 
 /// What `commit` compares.
 DatasetPart part_at(const std::filesystem::path& path, const dataset::Id& id, BlockPos at) {
+  dataset::require_apart_from_members(path.parent_path());
   const auto file = LocalFile::open(path.string());
   DatasetPart part;
   const Schema schema = dbdf::read_header(*file, part.header_bytes);

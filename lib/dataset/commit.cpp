@@ -77,7 +77,8 @@ std::shared_ptr<const Store> open_number(const std::filesystem::path& folder,
   }
 }
 
-/// Throws where parts of a data set in this folder would be members of a collection.
+}  // namespace
+
 void require_apart_from_members(const std::filesystem::path& folder) {
   const auto fail = [&](const std::string& why) {
     throw Error(Errc::invalid_argument, folder.string(), std::nullopt, why);
@@ -94,8 +95,6 @@ void require_apart_from_members(const std::filesystem::path& folder) {
          ".dbdf");
   }
 }
-
-}  // namespace
 
 bool make_folder(const std::filesystem::path& folder) {
   require_local(folder.string());

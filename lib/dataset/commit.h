@@ -13,8 +13,11 @@
 
 namespace dapple::detail::dataset {
 
+/// Throws invalid_argument where parts in this folder would be members of a collection.
+void require_apart_from_members(const std::filesystem::path& folder);
+
 /// Makes the folder of a data set if there is none, and tells that. Throws io; invalid_argument for
-/// an address.
+/// an address, and as above.
 bool make_folder(const std::filesystem::path& folder);
 
 /// Calls `f` with the folder there. One that was made for it goes again when `f` throws, unless

@@ -1,6 +1,7 @@
 """Data sets: parts that many write, opened as one."""
 
 import errno
+import os
 import pickle
 
 import numpy as np
@@ -20,6 +21,18 @@ def parts_of(folder, cells, rows, cols, **options):
         for r in range(0, cells.shape[0], rows)
         for c in range(0, cells.shape[1], cols)
     ]
+
+
+def test_no_folder_of_a_collection_becomes_a_data_set(tmp_path):
+    collection = dp.write_collection(tmp_path / "c.dds", {"X": np.eye(2)})
+    for folder in ("c.dds", "c.dds/", "c.dds/Y", "d.dds"):
+        for put in (dp.dataset.append, dp.dataset.write_part, dp.dataset.create):
+            with pytest.raises(dp.InvalidArgumentError, match=r"\.dds are coll|\.dbdf: .*c\.dds/Y\.dbdf"):
+                put(tmp_path / folder, collection["X"])
+    assert os.listdir(tmp_path) == ["c.dds"] and list(dp.open(tmp_path / "c.dds")) == ["X"]
+    dp.dataset.append(tmp_path / "c.dds/Y.dbdf", np.eye(2))
+    assert dp.index(tmp_path / "c.dds/Y", columns=True).endswith("c.dds/Y.dbdf/dataset-1.dpc")
+    assert dp.open(tmp_path / "c.dds/Y").column_copy == "fresh"
 
 
 def test_parts_are_one_matrix(tmp_path):
