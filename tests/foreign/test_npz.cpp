@@ -134,6 +134,11 @@ TEST_CASE("npz: a sparse matrix of SciPy is one matrix, in any of three formats"
         CHECK(list(csr.row_ptr) == std::vector<std::uint64_t>{0, 2, 2, 3});
         CHECK(list(csr.col_idx) == std::vector<std::uint64_t>{1, 3, 0});
         CHECK(list(csr.values) == std::vector<float>{7, 1, 5});
+        Csr<float> some;
+        gather_csr(m, std::vector<std::uint64_t>{2, 0, 1, 0}, some);
+        CHECK(list(some.row_ptr) == std::vector<std::uint64_t>{0, 1, 3, 3, 5});
+        CHECK(list(some.col_idx) == std::vector<std::uint64_t>{0, 1, 3, 1, 3});
+        CHECK(list(some.values) == std::vector<float>{5, 7, 1, 7, 1});
         CHECK(m.read<double>({{0, 2}, {1, 3}}) == std::vector<double>{7, 0, 0, 0});
       }
     }
@@ -184,6 +189,8 @@ TEST_CASE("npz: formats of SciPy that are not read say what to do") {
   CHECK(error.detail() ==
         "the sparse matrix has SciPy's format 'lil'; csr, csc, coo, bsr and dia are read: save it "
         "after .tocsr()");
+  member(members, "format").content = npy_image("<i4", "", "csr ");
+  CHECK(error_of_archive(dir, zip_archive(members)).detail() == "there is no word in the array");
 }
 
 TEST_CASE("npz: sparse arrays that do not fit each other are corrupt") {
