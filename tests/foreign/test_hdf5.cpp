@@ -210,6 +210,7 @@ TEST_CASE("hdf5: X is chosen, or the only matrix, or what the caller names") {
   CHECK(several.detail() == "the file holds 3 arrays: a, b/c, d");
   CHECK(error_of_opening(dir / "d.h5", "x").detail() ==
         "the file has no array 'x', or it is in another file; it has a, b/c, d");
+  CHECK(error_of_opening(dir / "d.h5", std::string("a\0x", 3)).code() == Errc::invalid_argument);
   CHECK(error_of_opening(dir / "d.h5", "e").detail() ==
         "e is neither a data set nor a sparse matrix in CSR or CSC form, nor a table of anndata's");
   CHECK(Matrix::open(dir / "d.h5", {.array = "/b/c"}).rows() == 2);

@@ -1,4 +1,5 @@
-// What HDF5 files hold that is no matrix, or one of other cells than numbers.
+// What HDF5 files hold that is no matrix, or one of other cells than numbers; and chunks that are
+// stored in another way than the rest.
 
 #include <bit>
 #include <cmath>
@@ -242,4 +243,20 @@ TEST_CASE(
   CHECK(m.read<double>({{0, 1}, {1, 2}}) == std::vector<double>{-1.5});
   CHECK(std::isfinite(m.read<double>({{0, 1}, {0, 1}})[0]));
   CHECK(m.read<double>({{1, 2}, {0, 2}}) == std::vector<double>{0, 0x1p-1000});
+}
+
+TEST_CASE("hdf5: a chunk may have been stored without some of the filters") {
+  const TempDir dir;
+  const std::vector<std::uint16_t> cells{0x0102, 0x0304, 0x0506, 0x0708};
+  const unsigned char plain[] = {2, 1, 4, 3, 6, 5, 8, 7}, shuffled[] = {2, 4, 6, 8, 1, 3, 5, 7};
+  for (const bool shuffles : {true, false}) {
+    {
+      Hdf5Writer file(dir / "d.h5");
+      file.data_set("X", {2, 2}, cells, {.chunk = {2, 2}, .gzip = 1, .shuffle = true});
+      const Hdf5Id data(H5Dopen2(file.id(), "X", H5P_DEFAULT), H5Dclose);
+      const hsize_t at[] = {0, 0};
+      H5Dwrite_chunk(data, H5P_DEFAULT, shuffles ? 2 : 3, at, 8, shuffles ? shuffled : plain);
+    }
+    CHECK(Matrix::open(dir / "d.h5").read<std::uint16_t>({{0, 2}, {0, 2}}) == cells);
+  }
 }
