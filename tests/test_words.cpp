@@ -1,9 +1,13 @@
+#include <zstd.h>
+
 #include <limits>
 #include <memory>
 #include <optional>
 #include <string_view>
 
 #include "dapple/dapple.h"
+#include "lib/base/bytes.h"
+#include "lib/codec/packed_words.h"
 #include "lib/object/dictionary.h"
 #include "lib/object/lazy_words.h"
 #include "tests/check.h"
@@ -198,4 +202,19 @@ TEST_CASE("words: that cannot be read are an error each time, and read again unl
   CHECK(away.reads() == 3);
   CHECK(test::error_of([&] { damaged.codes(); }).has_value());
   CHECK(damaged.reads() == 1);
+}
+
+TEST_CASE("words: a frame of fewer bytes than the words have is damaged") {
+  // The lengths of two words, and the words.
+  const char content[] = {2, 0, 0, 0, 1, 0, 0, 0, 'a', 'b', 'c'};
+  std::vector<std::byte> offsets(24), words(3);
+  const auto unpacks = [&](std::size_t n) {
+    std::vector<std::byte> frame(ZSTD_compressBound(n));
+    frame.resize(ZSTD_compress(frame.data(), frame.size(), content, n, 1));
+    return detail::unpack_words(frame, offsets, words);
+  };
+  CHECK(unpacks(sizeof content));
+  CHECK(detail::load_le<std::uint64_t>(offsets.data() + 16) == 3);
+  CHECK(words[2] == std::byte{'c'});
+  CHECK_FALSE(unpacks(sizeof content - 1));
 }
