@@ -91,6 +91,21 @@ TEST_CASE("packed: a payload that is not what its shape says is not packed") {
   CHECK(packed::encode(wrong.shape, wrong.plain, Effort::fast).empty());
 }
 
+TEST_CASE("packed: an entry beside its block is corrupt") {
+  test::Rng rng(9);
+  const Sample sample = coo(ValueType::u8, 90, 7, 150, patterns()[1], rng);  // the last row, too
+  const Bytes packed = packed::encode(sample.shape, sample.plain, Effort::small);
+  REQUIRE(!packed.empty());
+  CHECK(decoded(sample.shape, packed) == sample.plain);
+  for (const bool rows : {true, false}) {
+    Shape smaller = sample.shape;
+    --(rows ? smaller.rows : smaller.cols);
+    const auto error = error_of([&] { static_cast<void>(decoded(smaller, packed)); });
+    REQUIRE(error);
+    CHECK(error->detail() == "an entry of a packed block is outside of it (R5)");
+  }
+}
+
 TEST_CASE("packed: truncated and changed payloads decode or throw corrupt inside of them") {
   test::Rng rng(8);
   std::vector<Sample> samples;
