@@ -123,6 +123,19 @@ TEST_CASE("meanings: a sidecar has those of a file that is walked over") {
   }
 }
 
+TEST_CASE("repair: a whole frame that never had meanings has lost none") {
+  const test::TempDir folder;
+  WriteOptions plain;
+  plain.plain = true;
+  auto writer = FrameWriter::create(folder / "p.dbdf", 1, {{"n", ValueType::u8}}, plain);
+  const std::uint8_t cell = 7;
+  writer.put<std::uint8_t>({0, 0}, {&cell, 1, 1});
+  writer.finish();
+  const RepairReport report = repaired(folder, test::read_bytes(folder / "p.dbdf"));
+  CHECK(report.meanings_lost == 0);
+  CHECK(report.lost.empty());
+}
+
 TEST_CASE("repair: of damaged words only their own dictionary is lost") {
   const test::TempDir folder;
   const Bytes bytes = sample(folder);
