@@ -281,6 +281,9 @@ TEST_CASE("put_region: what does not fit is refused, and the writer goes on") {
   CHECK(sparse(std::vector<std::uint64_t>{0, 2}, cols) ==
         "invalid_argument: 2 rows need one row pointer more, and as many columns as values, but "
         "there are 2 row pointers, 2 columns and 2 values");
+  CHECK(told([&] {
+          w.put_region({0, 0}, CsrRef<int>{0, 10, ptr, {}, {}});
+        }).starts_with("invalid_argument: 0 rows need one row pointer more"));
   auto tall = MatrixWriter::create(dir / "tall.dbdf", ~0ULL, 1, ValueType::u8, tiled());
   CHECK(test::error_of([&] {
           tall.put_region({0, 0}, CsrRef<int>{~0ULL, 1, {}, {}, {}});
