@@ -185,6 +185,23 @@ TEST_CASE("forged flags: reserved bytes of entries are zero") {
   }
 }
 
+TEST_CASE("forged flags: an order of blocks that is not the file's is found") {
+  const TempDir dir;
+  auto writer = test::writer<double>(dir / "m.dbdf", 2, 1);
+  const std::vector<double> cells{1, 2};
+  for (const std::uint64_t row : {1U, 0U}) writer.put<double>({row, 0}, {&cells[row], 1, 1});
+  writer.finish();
+  Bytes file = test::read_bytes(dir / "m.dbdf");
+  REQUIRE((load_le<std::uint32_t>(trailer_of(file) + 44) & 1) == 1);  // it is not that of entries
+  CHECK(verify(dir / "m.dbdf", Level::structure).findings.empty());
+  std::byte* const order = entries_of(file) + 2 * kLine;
+  std::swap_ranges(order, order + 8, order + 8);
+  fuzz::sign_index(file);
+  const auto report = verify(dir.write("g.dbdf", file), Level::structure);
+  REQUIRE(report.findings.size() == 1);
+  CHECK(report.findings[0].detail() == "the index lists the blocks in another order than the file");
+}
+
 TEST_CASE("forged flags: a picture calls no cell absent that exists") {
   const TempDir dir;
   write_matrix(dir / "m.dbdf", kWidth, false);
