@@ -76,6 +76,19 @@ TEST_CASE("dataset: a part of more words brings the first missing ones") {
   CHECK(read_text(folder / "got.csv") == "name\na\nb\n" + more + "NA\n");
 }
 
+TEST_CASE("dataset: a frame of more columns than rows keeps the words of the last one") {
+  const TempDir folder;
+  const auto set = folder / "set";
+  std::string all = "a,b,c,d,e,word\n";
+  for (const std::string word : {"x", "y", "x", "z"}) {
+    write_text(folder / "part.csv", "a,b,c,d,e,word\n1,2,3,4,5," + word + "\n");
+    dataset::append(set, open(folder / "part.csv"), kUnsynced);
+    all += "1,2,3,4,5," + word + "\n";
+  }
+  convert(open(set), {}, folder / "got.csv", kUnsynced);
+  CHECK(read_text(folder / "got.csv") == all);
+}
+
 TEST_CASE("dataset: equal words of a part stay apart when others join them") {
   const TempDir folder;
   const auto set = folder / "set";

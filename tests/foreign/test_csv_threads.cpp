@@ -84,6 +84,15 @@ TEST_CASE("csv threads: a column that changes late is what one thread says it is
   check_same(make_text("\n", false, "1,n,c,2024-01-01T10:00:00Z,true,99999999999999999999\n"));
 }
 
+TEST_CASE("csv threads: columns whose halves are of other kinds are words") {
+  std::string text = "flag,when,name\n";
+  for (int row = 0; row < kRows; ++row) {
+    text += row < kRows / 2 ? "true,2024-01-01," : "2024-01-01,true,";
+    text += "a name that is the same in all rows\n";
+  }
+  check_same(text);
+}
+
 TEST_CASE("csv threads: the first error is told, with its line") {
   for (const std::string late : {"1,2\n", "\n\n1,n,c,2024-01-01,true,1\n",
                                  "1,\"n,c,2024-01-01,true,1\n", "1,2,3,4,5,6,7,8\n"}) {
