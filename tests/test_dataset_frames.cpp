@@ -124,6 +124,14 @@ TEST_CASE("dataset: a cell that is the mark of missing ones in the data set is n
     writer.finish();
     return open(folder / "part.dbdf");
   };
+  // As another program writes it, with its own marks.
+  const auto append_own = [&](const std::filesystem::path& set, std::vector<std::int16_t> cells,
+                              ValueType type, std::uint64_t mark) {
+    const std::string name = "part-" + std::string(32, 'a') + ".dbdf";
+    part(std::move(cells), type, mark);
+    std::filesystem::copy_file(folder / "part.dbdf", set / name);
+    dataset::append(set, dataset::find_part(set, name, {0, 0}), {.below = true, .sync = false});
+  };
   const std::uint64_t bits = 0x8000;  // -32768, and as u16 32768
   for (const ValueType type : {ValueType::i16, ValueType::u8}) {
     const int mark = type == ValueType::i16 ? -32768 : 255;
@@ -146,20 +154,59 @@ TEST_CASE("dataset: a cell that is the mark of missing ones in the data set is n
   dataset::append(later, part({1, 100}, ValueType::i16, {}), kUnsynced);
   dataset::append(later, part({-128, 127}, ValueType::i8, {}), kUnsynced);
   CHECK(required_error(error_of([&] {
-          dataset::append(later, part({1, -128}, ValueType::i8, 0x80), kUnsynced);
+          append_own(later, {1, -128}, ValueType::i8, 0x80);
         }))
             .detail()
             .find("holds -128, which marks missing cells in ") != std::string::npos);
+  // Such marks become another number.
+  dataset::append(later, part({1, -128}, ValueType::i8, 0x80), kUnsynced);
   dataset::append(later, part({1, -32768}, ValueType::i16, bits), kUnsynced);
   CHECK(Frame::open(later).column_info(0).meaning.missing == bits);
-  CHECK(count_where(Frame::open(later), Expression("x", ColumnCondition::missing())) == 1);
+  CHECK(count_where(Frame::open(later), Expression("x", ColumnCondition::missing())) == 2);
   // Marks are the same when they are one number, whatever its bits are in either type.
   dataset::append(folder / "over", part({7, 128}, ValueType::i16, 128), kUnsynced);
   CHECK(required_error(error_of([&] {
-          dataset::append(folder / "over", part({1, -128}, ValueType::i8, 0x80), kUnsynced);
+          append_own(folder / "over", {1, -128}, ValueType::i8, 0x80);
         })).code() == Errc::invalid_argument);
   dataset::append(folder / "under", part({7, -128}, ValueType::i16, 0xff80), kUnsynced);
   dataset::append(folder / "under", part({1, -128}, ValueType::i8, 0x80), kUnsynced);
   CHECK(count_where(Frame::open(folder / "under"), Expression("x", ColumnCondition::missing())) ==
         2);
+}
+
+TEST_CASE("dataset: columns of a part become those of the data set, where that loses nothing") {
+  const TempDir folder;
+  const auto column_of = [&](const std::string& first, const std::string& second) {
+    const auto set = folder / "set";
+    std::filesystem::remove_all(set);
+    for (const std::string& cells : {first, second}) {
+      write_text(folder / "part.csv", "k,x\n" + cells);
+      dataset::append(set, open(folder / "part.csv"), kUnsynced);
+    }
+    CHECK(verify(set, Level::payload).findings.empty());
+    std::filesystem::remove(folder / "got.csv");
+    convert(std::variant<Matrix, Frame>(Frame::open(set)), {}, folder / "got.csv", kUnsynced);
+    CHECK(read_text(folder / "got.csv") == "k,x\n" + first + second);
+    return Frame::open(set).column_info(1);
+  };
+  const auto is = [](const Column& column, ValueType type, bool missing) {
+    return column.value_type == type && column.meaning.missing.has_value() == missing;
+  };
+  CHECK(is(column_of("1,1.5\n2,\n", "3,3\n4,4\n"), ValueType::f64, true));
+  CHECK(is(column_of("1,1.5\n2,2.5\n", "3,3\n4,4\n"), ValueType::f64, false));
+  CHECK(is(column_of("1,1\n2,2\n", "3,3\n4,\n"), ValueType::i64, true));
+  CHECK(is(column_of("1,1\n2,2\n", "3,\n4,\n"), ValueType::i64, true));
+  CHECK(is(column_of("1,18446744073709551614\n2,2\n", "3,3\n"), ValueType::u64, false));
+  CHECK(is(column_of("1,true\n2,false\n", "3,\n4,\n"), ValueType::u8, true));
+  CHECK(is(column_of("1,a\n2,b\n", "3,\n4,\n"), ValueType::u8, true));
+  CHECK(is(column_of("1,2024-01-01T10:00:00.001\n2,\n", "3,\n4,\n"), ValueType::i64, true));
+  // Refused, and not rounded.
+  const auto refused = [&](const std::string& first, const std::string& second) {
+    return required_error(error_of([&] { column_of(first, second); })).code() ==
+           Errc::invalid_argument;
+  };
+  CHECK(refused("1,1\n2,2\n", "3,3.5\n4,4\n"));
+  CHECK(refused("1,1.5\n", "3,9007199254740993\n"));
+  CHECK(refused("1,2024-01-01\n", "3,2024-01-01T10:00:00\n"));
+  CHECK(refused("1,18446744073709551615\n", "3,\n"));
 }

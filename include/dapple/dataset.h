@@ -68,9 +68,18 @@ struct CommitOptions {
 DatasetState create(const std::filesystem::path& folder, const std::variant<Matrix, Frame>& like,
                     const CommitOptions& options = {});
 
-/// Writes `data` as a part whose first cell is at `at`, under a name that nobody else has. It is in
-/// no state before it is committed. Tiles of a size that divides the part unless `options` has one.
-/// Creates the folder if there is none. Throws what `convert` throws.
+/// The data with columns of a frame as the latest state holds them, wherever that loses nothing:
+/// times of another unit, numbers of another type, other marks of missing cells, and columns that
+/// are all missing. The rest is as given, and so is all if there is no state. O(cells) of columns
+/// that change. Throws invalid_argument where CSV could be read as the words of the data set; io,
+/// corrupt.
+std::variant<Matrix, Frame> fitted(const std::filesystem::path& folder,
+                                   const std::variant<Matrix, Frame>& data);
+
+/// Writes `data`, `fitted` to the latest state, as a part whose first cell is at `at`, under a name
+/// that nobody else has. It is in no state before it is committed. Tiles of a size that divides the
+/// part unless `options` has one. Creates the folder if there is none. Throws what `convert`
+/// throws.
 DatasetPart write_part(const std::filesystem::path& folder, const std::variant<Matrix, Frame>& data,
                        BlockPos at, const ConvertOptions& options = {});
 

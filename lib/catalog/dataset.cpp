@@ -9,6 +9,7 @@
 #include <tuple>
 #include <vector>
 
+#include "lib/compute/fit_columns.h"
 #include "lib/compute/source.h"
 #include "lib/dataset/commit.h"
 #include "lib/dbdf/header.h"
@@ -210,9 +211,20 @@ namespace dataset {
 
 namespace impl = detail::dataset;
 
-DatasetPart write_part(const std::filesystem::path& folder, const std::variant<Matrix, Frame>& data,
-                       BlockPos at, const ConvertOptions& options) {
+std::variant<Matrix, Frame> fitted(const std::filesystem::path& folder,
+                                   const std::variant<Matrix, Frame>& data) {
+  std::error_code none;
+  if (std::holds_alternative<Matrix>(data) || !std::filesystem::exists(folder, none)) return data;
+  const auto state = impl::find_latest(folder);
+  if (state == nullptr) return data;
+  return detail::make_object(detail::fit_columns(detail::store_of(data), state->schema()));
+}
+
+DatasetPart write_part(const std::filesystem::path& folder,
+                       const std::variant<Matrix, Frame>& given, BlockPos at,
+                       const ConvertOptions& options) {
   ConvertOptions how = options;
+  const auto data = fitted(folder, given);
   detail::require_room(detail::store_of(data)->schema(), at, folder.string());
   if (!how.write.tile) {
     how.write.tile = detail::tile_of_part(detail::Source(detail::store_of(data), {}, how));

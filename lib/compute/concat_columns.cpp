@@ -8,6 +8,7 @@
 #include "lib/base/text.h"
 #include "lib/base/timestamp.h"
 #include "lib/cells/convert_cells.h"
+#include "lib/compute/every_cell.h"
 #include "lib/compute/merged_words.h"
 #include "lib/object/dictionary.h"
 #include "lib/object/groups.h"
@@ -16,44 +17,10 @@ namespace dapple::detail {
 
 namespace {
 
-bool is_csv(const Store& store) { return store.format() == "csv"; }
-
-/// True when `holds` is true of the bits of every cell of the column.
-template <class Test>
-bool every_cell(const Store& store, std::size_t col, const Test& holds) {
-  constexpr std::uint64_t kRowsAtOnce = std::uint64_t{64} << 10;
-  const Schema& schema = store.schema();
-  const ValueType type = schema.columns[col].value_type;
-  const std::size_t size = size_of(type);
-  std::vector<std::byte> cells;
-  for (std::uint64_t row = 0; row < schema.rows; row += kRowsAtOnce) {
-    const Range rows{row, row + std::min(kRowsAtOnce, schema.rows - row)};
-    cells.resize(rows.size() * size);
-    const ColumnBuffer buffer{col, type, cells.data(), size};
-    store.read_rows(rows, {&buffer, 1}, {Absent::zero, 1});
-    for (std::size_t at = 0; at < cells.size(); at += size) {
-      if (!holds(load_bits(type, cells.data() + at))) return false;
-    }
-  }
-  return true;
-}
-
 bool is_nan(ValueType type, std::uint64_t bits) noexcept {
   if (!is_float(type)) return false;
   return std::isnan(type == ValueType::f32 ? std::bit_cast<float>(static_cast<std::uint32_t>(bits))
                                            : std::bit_cast<double>(bits));
-}
-
-/// True for a column that says nothing of what it holds: every cell is missing or, as pandas has
-/// it, a NaN, and no word is kept for later.
-bool is_all_missing(const Store& store, std::size_t col) {
-  const Column& column = store.schema().columns[col];
-  const Meaning& meaning = column.meaning;
-  if (meaning.has_words() && meaning.words->size() != 0) return false;
-  const bool numbers = meaning.kind == MeaningKind::number;
-  return every_cell(store, col, [&](std::uint64_t bits) {
-    return bits == meaning.missing || (numbers && is_nan(column.value_type, bits));
-  });
 }
 
 /// True where columns differ in nothing that one which is all missing would decide.
@@ -67,14 +34,6 @@ bool is_untyped(const Store& store) {
   const std::vector<Column>& columns = store.schema().columns;
   return store.schema().rows == 0 && is_csv(store) &&
          std::all_of(columns.begin(), columns.end(), is_plain);
-}
-
-/// Ticks of the finer unit in one of the coarser.
-std::int64_t ticks_in(TimeUnit coarse, TimeUnit fine) {
-  constexpr std::int64_t kSecondsPerDay = 86400;
-  if (coarse == fine) return 1;
-  if (coarse == TimeUnit::day) return kSecondsPerDay * ticks_per_second(fine);
-  return ticks_per_second(fine) / ticks_per_second(coarse);
 }
 
 /// One column of frames that are put together by rows.
@@ -223,6 +182,25 @@ void note_float(std::span<const Store* const> frames, std::size_t col, const Col
 
 void fail_piece(const Store& store, Errc code, const std::string& detail, std::string_view option) {
   throw Error(code, store.known_as(), std::nullopt, detail, option);
+}
+
+bool is_csv(const Store& store) { return store.format() == "csv"; }
+
+bool is_all_missing(const Store& store, std::size_t col) {
+  const Column& column = store.schema().columns[col];
+  const Meaning& meaning = column.meaning;
+  if (meaning.has_words() && meaning.words->size() != 0) return false;
+  const bool numbers = meaning.kind == MeaningKind::number;
+  return every_cell(store, col, [&](std::uint64_t bits) {
+    return bits == meaning.missing || (numbers && is_nan(column.value_type, bits));
+  });
+}
+
+std::int64_t ticks_in(TimeUnit coarse, TimeUnit fine) {
+  constexpr std::int64_t kSecondsPerDay = 86400;
+  if (coarse == fine) return 1;
+  if (coarse == TimeUnit::day) return kSecondsPerDay * ticks_per_second(fine);
+  return ticks_per_second(fine) / ticks_per_second(coarse);
 }
 
 ValueType common_type(ValueType a, ValueType b) noexcept {

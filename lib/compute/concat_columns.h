@@ -25,6 +25,16 @@ namespace dapple::detail {
 /// a value that it does not hold exactly is an error when it is read (rule R6).
 ValueType common_type(ValueType a, ValueType b) noexcept;
 
+/// True for text, whose columns can be read as others.
+bool is_csv(const Store& store);
+
+/// True for a column that says nothing of what it holds: every cell is missing or, as pandas has
+/// it, a NaN, and no word is kept for later.
+bool is_all_missing(const Store& store, std::size_t col);
+
+/// Ticks of the finer unit in one of the coarser.
+std::int64_t ticks_in(TimeUnit coarse, TimeUnit fine);
+
 /// The column's mark of a missing cell as a value of `type`; nothing where there is none.
 std::optional<std::uint64_t> mark_as(const Column& column, ValueType type) noexcept;
 
@@ -47,8 +57,13 @@ struct Recode {
   /// Numbers of the one type are rounded to the other.
   std::optional<std::pair<ValueType, ValueType>> rounds{};
 
+  /// Numbers are read as this type, and each has to be exact as that of the merged column.
+  std::optional<ValueType> casts{};
+
   /// True when they stay what they are.
-  bool keeps() const noexcept { return codes == nullptr && !missing && ticks == 1 && !rounds; }
+  bool keeps() const noexcept {
+    return codes == nullptr && !missing && ticks == 1 && !rounds && !casts;
+  }
   /// True when zero stays zero, as the cells that a sparse block does not store are.
   bool keeps_zero() const noexcept {
     const auto zero = (*this)(0);
@@ -59,6 +74,7 @@ struct Recode {
   /// The type of the stored numbers. REQUIRES that not all are missing.
   ValueType stored() const noexcept {
     if (mark) return mark->type;
+    if (casts) return *casts;
     return rounds ? rounds->first : ticks != 1 ? ValueType::i64 : ValueType::u32;
   }
   /// What a stored number becomes; nothing for a code without a word, a time that the unit cannot
@@ -77,6 +93,7 @@ struct Recode {
       return StoredNumber{rounds->second, rounded};
     }
     if (missing) return StoredNumber{mark->type, bits};
+    if (casts) return StoredNumber{*casts, bits};
     if (codes == nullptr || bits >= codes->size()) return std::nullopt;
     return StoredNumber{ValueType::u32, (*codes)[bits]};
   }

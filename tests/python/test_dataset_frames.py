@@ -213,3 +213,18 @@ def test_no_cell_of_a_part_before_becomes_missing(tmp_path):
         with pytest.raises(dp.InvalidArgumentError, match=words):
             dataset.commit(tmp_path, given, sync=False)
     assert dp.open(tmp_path)["x"].tolist() == [1, low]
+
+
+def test_frames_become_what_the_data_set_holds(tmp_path):
+    first = {"n": np.array([1.5, 2]), "t": np.array(["2024-01-01T10:00:00.5", "NaT"], "M8[ms]")}
+    dataset.append(tmp_path / "set", first, sync=False)
+    later = {"n": np.array([3, 4]), "t": np.array(["2024-01-02", "NaT"], "M8[D]")}
+    dp.write(tmp_path / "later.dbdf", later, attrs={"day": 2}, sync=False)
+    with dp.open(tmp_path / "later.dbdf") as frame:
+        dataset.append(tmp_path / "set", frame, sync=False)
+    with dp.open(tmp_path / "set") as f:
+        assert f["n"].tolist() == [1.5, 2, 3, 4]
+        assert f["t"].astype("M8[ms]").astype(str).tolist() == ["2024-01-01T10:00:00.500", "NaT", "2024-01-02T00:00:00.000", "NaT"]
+    dp.write(tmp_path / "large.dbdf", later | {"n": np.array([2**53 + 1, 4])}, sync=False)
+    with pytest.raises(dp.InvalidArgumentError, match="a number of int64 here and a number of float64"):
+        dataset.append(tmp_path / "set", dp.open(tmp_path / "large.dbdf"), sync=False)

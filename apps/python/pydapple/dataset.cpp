@@ -74,6 +74,10 @@ void bind_dataset(nb::module_& m) {
     const dapple::TileShape tile = ds::part_tile(rows, cols);
     return Pair(tile.rows, tile.cols);
   });
+  m.def("dataset_fitted", [](const fs::path& folder, const Handle& data) {
+    const auto object = variant_of(data);
+    return to_handle(at_work([&] { return ds::fitted(folder, object); }), data.far());
+  });
   m.def("dataset_latest", [](const fs::path& folder) { return ds::latest(folder).string(); });
   m.def("dataset_commit", [](const fs::path& folder, const std::vector<PartTuple>& tuples,
                              Pair shape, bool whole, bool below, bool sync) {

@@ -111,9 +111,9 @@ def create(
 def write_part(folder: Path, data: Any, at: tuple[int, int] = (0, 0), **options: Any) -> Part:
     """Write a part under a name that nobody else has; it is in no state before it is committed.
 
-    Columns of a table become what the data set holds there, if it has a state and that loses
-    nothing: times of another unit, integers of another size, other marks of missing cells. An index
-    of pandas is columns, of str too; names of rows and columns are not kept.
+    Columns of a table or frame become what the data set holds there, if it has a state and that
+    loses nothing: times of another unit, integers of another size, other marks of missing cells. An
+    index of pandas is columns, of str too; names of rows and columns are not kept.
 
     Args:
         folder: of the data set; made if there is none.
@@ -163,6 +163,8 @@ def _as_in(folder: Path, data: Any) -> Any:
 
     An index of str is a column there, since names of rows are what a file has, not a data set.
     """
+    if isinstance(data, Frame):
+        return Frame(_core.dataset_fitted(file_name(folder), data))
     if not isinstance(data, Table) and kind_of(data) != "table":
         return data
     if not is_in_memory(data):
