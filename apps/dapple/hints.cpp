@@ -36,6 +36,7 @@ constexpr Advice kAdvice[] = {
     {"format", "--from FORMAT says what it is"},
     {"format=csv", "--from csv reads it as that"},
     {"csv.missing_as_nan", "--missing nan reads missing values as NaN"},
+    {"csv.delimiter", "--delimiter C says what is between fields"},
     {"csv.type", "--type LABEL=TYPE sets it"},
     {"csv.type=text", "--type LABEL=text reads it as words"},
     {"futhark.value",

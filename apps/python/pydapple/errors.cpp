@@ -30,6 +30,7 @@ constexpr Advice kAdvice[] = {
     {"format", "; format= says what it is"},
     {"format=csv", "; format='csv' reads it as that"},
     {"csv.missing_as_nan", "; csv={'missing_as_nan': True} makes it NaN"},
+    {"csv.delimiter", "; csv={'delimiter': C} says what is between fields"},
     {"csv.type", "; csv={'types': {...}} gives columns other types"},
     {"csv.type=text", "; csv={'types': {LABEL: 'text'}} reads it as words"},
     {"futhark.value", "; futhark={'value': N} opens one of them, futhark={'frame': True} all"},

@@ -188,7 +188,8 @@ void PieceScanner::fail_row(const RowTable::Fault& fault) const {
     p = more->end;
   }
   throw Error(Errc::corrupt, in_.file, offset(fault.at),
-              count_text(line(fault.at), count, in_.cols()));
+              count_text(line(fault.at), count, in_.cols()),
+              in_.cols() == 1 && count > 1 ? "csv.delimiter" : "");
 }
 
 }  // namespace dapple::detail::csv
