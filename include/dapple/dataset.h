@@ -69,7 +69,7 @@ DatasetState create(const std::filesystem::path& folder, const std::variant<Matr
                     const CommitOptions& options = {});
 
 /// The data with columns of a frame as the latest state holds them, wherever that loses nothing:
-/// times of another unit, numbers of another type, other marks of missing cells, and columns that
+/// times of a coarser unit, numbers of another type, other marks of missing cells, and columns that
 /// are all missing. The rest is as given, and so is all if there is no state. O(cells) of columns
 /// that change. Throws invalid_argument where CSV could be read as the words of the data set; io,
 /// corrupt.

@@ -7,7 +7,7 @@
 
 namespace dapple::detail {
 
-/// The frame with its columns as those of `like`, wherever that loses nothing: times of another
+/// The frame with its columns as those of `like`, wherever that loses nothing: times of a coarser
 /// unit, numbers of another type, other marks of missing cells, and columns that are all missing.
 /// Other columns stay what they are, and so does a frame whose columns are others. O(1) where there
 /// is nothing to do; O(cells) of the columns that change. Throws invalid_argument for other than

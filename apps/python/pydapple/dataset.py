@@ -112,8 +112,9 @@ def write_part(folder: Path, data: Any, at: tuple[int, int] = (0, 0), **options:
     """Write a part under a name that nobody else has; it is in no state before it is committed.
 
     Columns of a table or frame become what the data set holds there, if it has a state and that
-    loses nothing: times of another unit, integers of another size, other marks of missing cells. An
-    index of pandas is columns, of str too; names of rows and columns are not kept.
+    loses nothing: times of another unit (of a frame, a coarser one), integers of another size,
+    other marks of missing cells. An index of pandas is columns, of str too; names of rows and
+    columns are not kept.
 
     Args:
         folder: of the data set; made if there is none.
