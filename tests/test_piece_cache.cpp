@@ -161,10 +161,14 @@ TEST_CASE("piece cache: what addresses had makes room, too") {
     PieceCache::see(folder, "http://a/" + std::to_string(i), "12\n\"tag\"\n");
   }
   CHECK(taken(dir.path()) > 2 * kMost);
+  dapple::test::write_text(dir / "left.new", "of a process that died");
+  std::filesystem::last_write_time(
+      dir / "left.new", std::filesystem::file_time_type::clock::now() - std::chrono::hours(1));
   const PieceCache cache(folder, "http://a/0", kPieces * kPiece);
   const auto few = [&] { return dir.names().size() < kAddresses; };
   for (std::uint64_t i = 0; i < kPieces && !few(); ++i) write(cache, i, piece_of(0, i));
   CHECK(few());
+  CHECK(!std::filesystem::exists(dir / "left.new"));
 }
 
 TEST_CASE("piece cache: what an address had is remembered, and forgotten") {
