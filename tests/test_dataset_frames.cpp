@@ -112,6 +112,42 @@ TEST_CASE("dataset: equal words of a part stay apart when others join them") {
   CHECK(read_text(folder / "got.csv") == "x\na\na\nb\nc\nb\nd\nb\na\nb\n");
 }
 
+TEST_CASE("dataset: words in sparse blocks are those of dense ones") {
+  for (const std::uint32_t cols : {1U, 3U}) {
+    std::vector<std::string> texts;
+    for (const KindChoice kind : {KindChoice::dense, KindChoice::csr, KindChoice::coo}) {
+      const TempDir folder;
+      ConvertOptions options = kUnsynced;
+      options.write.kind = kind;
+      for (const std::string first : {"a", "b"}) {
+        std::vector<Column> columns;
+        for (std::uint32_t c = 0; c < cols; ++c) {
+          columns.push_back({"w" + std::to_string(c), ValueType::u8});
+          columns[c].meaning = {.kind = MeaningKind::category, .missing = kMissingCode};
+          columns[c].meaning.words = detail::listed_dictionary({first, "c", "d" + first});
+        }
+        auto writer = FrameWriter::create(folder / "part.dbdf", 50, columns, {.overwrite = true});
+        std::vector<std::uint8_t> codes(std::size_t{50} * cols);
+        for (std::size_t i = 0; i < codes.size(); i += 7) {
+          codes[i] = static_cast<std::uint8_t>(1 + i % 3);
+        }
+        writer.put_region<std::uint8_t>({0, 0}, {codes.data(), 50, cols});
+        writer.finish();
+        dataset::append(folder / "set", open(folder / "part.dbdf"), options);
+      }
+      const Frame set = Frame::open(folder / "set");
+      CHECK(set.counts().dense == (kind == KindChoice::dense ? 2 : 0));
+      CHECK(set.counts().coo == (kind == KindChoice::coo ? 2 : 0));
+      convert(std::variant<Matrix, Frame>(set), {}, folder / "got.csv", kUnsynced);
+      texts.push_back(read_text(folder / "got.csv"));
+      CHECK(verify(folder / "set", Level::payload).findings.empty());
+    }
+    CHECK(texts[0].find("db") != std::string::npos);
+    CHECK(texts[1] == texts[0]);
+    CHECK(texts[2] == texts[0]);
+  }
+}
+
 TEST_CASE("dataset: a cell that is the mark of missing ones in the data set is not made missing") {
   const TempDir folder;
   const auto part = [&](std::vector<std::int16_t> cells, ValueType type,
