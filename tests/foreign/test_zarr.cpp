@@ -80,6 +80,25 @@ TEST_CASE("zarr: arrays of version 3, of both byte orders, turned, compressed an
   }
 }
 
+TEST_CASE("zarr: an archive is what was packed into it, in a folder of its own or not") {
+  const TempDir dir;
+  const fs::path golden_one = golden("zarr") / "v3.zarr";
+  for (const std::string folder : {"", "a.zarr/"}) {
+    std::vector<ZipMember> members;
+    if (!folder.empty()) members.push_back({folder, ""});
+    for (const auto& file : fs::recursive_directory_iterator(golden_one)) {
+      if (!file.is_regular_file()) continue;
+      const std::string name = file.path().lexically_relative(golden_one).generic_string();
+      members.push_back({folder + name, read_text(file.path())});
+    }
+    write_text(dir / "a.zip", zip_archive(members));
+    require_cells(open_array(dir / "a.zip", "big"));
+    require_cells(open_array(dir / "a.zip", "sharded"));
+    CHECK(required_error(error_of([&] { Matrix::open(dir / "a.zip"); })).detail() ==
+          required_error(error_of([&] { Matrix::open(golden_one / "zarr.json"); })).detail());
+  }
+}
+
 TEST_CASE("zarr: cells of chunks that are not there are the fill value") {
   const Matrix m = open_array(golden("zarr") / "v3.zarr", "partial");
   require_cells(m, 5);
