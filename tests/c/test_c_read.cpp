@@ -1,7 +1,9 @@
 // Cells, columns, statistics and searches through the C functions.
 
+#include <algorithm>
 #include <cstring>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "dapple/arrow_abi.h"
@@ -177,7 +179,11 @@ TEST_CASE("c: sparse cells are given in place, and copied with indices of four t
   CHECK(static_cast<const float*>(arrays.values)[1] == 2.5F);
   std::int32_t ptr[4], idx[2];
   float values[2];
+  std::uint32_t unsigned_ptr[4], unsigned_idx[2];
+  REQUIRE(dapple_copy_arrays(sparse, DAPPLE_U32, unsigned_ptr, unsigned_idx, values, nullptr) == 0);
   REQUIRE(dapple_copy_arrays(sparse, DAPPLE_I32, ptr, idx, values, nullptr) == 0);
+  CHECK(std::equal(ptr, ptr + 4, unsigned_ptr));
+  CHECK(std::equal(idx, idx + 2, unsigned_idx));
   CHECK(std::vector<int>(ptr, ptr + 4) == std::vector<int>{0, 2, 2, 2});
   CHECK(std::vector<int>(idx, idx + 2) == std::vector<int>{0, 3});
   CHECK(values[0] == 1.5F);
@@ -323,6 +329,38 @@ TEST_CASE("c: rows and cells are found, counted, and a search is stopped") {
                            nullptr) == DAPPLE_INVALID_ARGUMENT);
   CHECK(dapple_where_cells(frame, &condition, DAPPLE_F64, nullptr, nullptr, &found, nullptr,
                            nullptr) == DAPPLE_TYPE_MISMATCH);
+}
+
+TEST_CASE("c: each test of cells finds what it says") {
+  Object matrix;
+  const auto bytes = small_file();
+  open_bytes(bytes, matrix);
+  dapple_error error;
+  dapple_condition condition{};
+  condition.type = DAPPLE_I64;
+  condition.low.i64 = 3;
+  condition.high.i64 = 7;
+  const std::pair<std::int32_t, std::uint64_t> counts[] = {
+      {DAPPLE_ABOVE, 8}, {DAPPLE_AT_LEAST, 9}, {DAPPLE_BELOW, 7},  {DAPPLE_AT_MOST, 8},
+      {DAPPLE_EQUAL, 1}, {DAPPLE_BETWEEN, 5},  {DAPPLE_IS_NAN, 0}, {DAPPLE_ABOVE, 8}};
+  for (const auto& [test, cells] : counts) {
+    condition.test = test;
+    std::uint64_t found = 99;
+    REQUIRE(dapple_where_cells(matrix, &condition, DAPPLE_I64, nullptr, nullptr, &found, nullptr,
+                               &error) == 0);
+    CHECK(found == cells);
+  }
+  condition.test = -1;
+  CHECK(dapple_where_cells(matrix, &condition, DAPPLE_I64, nullptr, nullptr, nullptr, nullptr,
+                           &error) == DAPPLE_INVALID_ARGUMENT);
+  CHECK(std::string(error.message) == "there is no test -1");
+  dapple_read_options options{};
+  options.absent = 3;
+  std::int32_t cell = 0;
+  const dapple_region first{0, 1, 0, 1};
+  CHECK(dapple_read(matrix, &first, DAPPLE_I32, &cell, sizeof cell, 0, 0, &options, &error) ==
+        DAPPLE_INVALID_ARGUMENT);
+  CHECK(std::string(error.message) == "there is no way 3 to read absent cells");
 }
 
 }  // namespace dapple::test::c
