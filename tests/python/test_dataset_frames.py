@@ -97,7 +97,7 @@ def test_columns_are_converted_to_what_the_set_holds_where_that_loses_nothing(tm
         "t": [np.array(["1969-12-31T23:59:59", "NaT"], f"M8[{unit}]") for unit in ("s", "ms", "ns")]
         + [[None, None]],
         "d": [np.array([3000, "NaT"], "m8[ms]"), np.array([-5, 7], "m8[D]").astype("m8[ns]")],
-        "i": [np.array([-5, 2**31 - 1]), np.array([7, 8], "u8"), pd.array([3, 4], "Int64"), [np.nan, np.nan]],
+        "i": [np.array([-5, 2**31 - 1]), np.array([7, 8], "u8"), pd.array([3, 4], "Int64"), [np.nan, np.nan], np.array([1.0, 2.0])],
         "f": [np.array([3, -(2**53)]), np.array([0.25, np.nan], "f4")],
         "n": [pd.array([-(2**63) + 1, None], "Int64"), np.array([5, 6], "u1"), [None, None], pd.array([9, None], "UInt8")],
         "b": [np.array([False, True]), [None, None]],
@@ -116,7 +116,7 @@ def test_columns_are_converted_to_what_the_set_holds_where_that_loses_nothing(tm
             assert made.dropna().tolist() == wanted.dropna().tolist()
     refused = {
         "t": [np.array([1, 2], "M8[ns]"), np.array([2**62, 2], "M8[s]")], "d": [np.array([1, 2], "m8[ms]")],
-        "i": [np.array([1, 2**31]), np.array([1.0, 2.0]), pd.array([1, 2**31, None][1:], "Int64")],
+        "i": [np.array([1, 2**31]), np.array([1.0, 2.5]), pd.array([1, 2**31, None][1:], "Int64")],
         "f": [np.array([1, 2**53 + 1])], "n": [pd.array([-(2**63), None], "Int64"), np.array([2**63], "u8").repeat(2)],
     }  # fmt: skip
     dataset.append(tmp_path / "set", first, sync=False)
@@ -125,6 +125,19 @@ def test_columns_are_converted_to_what_the_set_holds_where_that_loses_nothing(tm
             with pytest.raises(dp.Error, match=f"column '{label}'"):
                 dataset.append(tmp_path / "set", {**dict(first), label: column}, sync=False)
     assert dp.open(tmp_path / "set").shape == (2, 7)
+
+
+def test_reals_become_integers_where_each_is_one(tmp_path):
+    for dtype, least, most in (("int64", -(2.0**63), 2.0**63 - 1024), ("uint16", 0.0, 65534.0)):
+        path = tmp_path / dtype
+        dataset.append(path, pd.DataFrame({"n": np.array([1, 2], dtype)}))
+        dataset.append(path, pd.DataFrame({"n": [3.0, most]}))
+        for bad in (0.5, -0.0, np.nan, np.inf, least - 2048, most + 2048):
+            with pytest.raises(dp.InvalidArgumentError, match="column 'n' is a number of float64 here"):
+                dataset.append(path, pd.DataFrame({"n": [4.0, bad]}))
+        dataset.append(path, pd.DataFrame({"n": pd.array([5.0, None, least + 2048], "Float64")}))
+        got = dp.open(path).to_pandas()["n"]
+        assert [None if pd.isna(n) else int(n) for n in got] == [1, 2, 3, int(most), 5, None, int(least + 2048)]
 
 
 def test_an_index_of_words_is_kept_and_other_names_are_told(tmp_path):

@@ -88,15 +88,20 @@ def _in_new(label: str, kind: str, size: int) -> str:
 
 def _cast(cells: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any] | None:
     """The same numbers in another dtype; None where one is not exact there."""
-    if cells.dtype.kind == "f":
+    if cells.dtype.kind == "f" and dtype.kind == "f":
         with np.errstate(over="ignore"):
-            made = cells.astype(dtype) if dtype.kind == "f" else None
-        exact = made is not None and ((made == cells) | np.isnan(cells)).all()
-        return made if exact else None
+            made = cells.astype(dtype)
+        return made if ((made == cells) | np.isnan(cells)).all() else None
+    if cells.dtype.kind == "f":
+        end = 2.0 ** (8 * dtype.itemsize - (dtype.kind == "i"))
+        whole = (np.trunc(cells) == cells) & ~((cells == 0) & np.signbit(cells))
+        fits = whole & (cells >= (-end if dtype.kind == "i" else 0)) & (cells < end)
+        return cells.astype(dtype) if fits.all() else None
     if dtype.kind == "f":
         most = 1 << np.finfo(dtype).nmant + 1
         low, high = -most, most
     else:
         low, high = np.iinfo(dtype).min, np.iinfo(dtype).max
-    fits = cells.size == 0 or (int(cells.min()) >= low and int(cells.max()) <= high)
-    return cells.astype(dtype) if fits else None
+    if cells.size > 0 and (int(cells.min()) < low or int(cells.max()) > high):
+        return None
+    return cells.astype(dtype)
