@@ -456,10 +456,10 @@ int32_t dapple_create_frame(const char* path, uint64_t rows, const dapple_frame_
 
 /// Writes a rectangle of cells whose first one is (row, col), cut where the tiles are, so that it
 /// may be a tile, some whole ones, or the matrix. Cell (r, c) of it is at byte r * row_stride + c *
-/// col_stride of `cells`; 0 as in `dapple_read`. Each must fit the matrix's type exactly. `cells`
-/// is the caller's again afterwards. Errors: out_of_range, type_mismatch, io, invalid_argument for
-/// a rectangle without cells, a code without a word, and after `dapple_finish`. A cell that is put
-/// twice is found by `dapple_finish`.
+/// col_stride of `cells`; 0 as in `dapple_read`. Each must fit the type of the matrix, or of its
+/// column, exactly. `cells` is the caller's again afterwards. Errors: out_of_range, type_mismatch,
+/// io, invalid_argument for a rectangle without cells, a code without a word, and after
+/// `dapple_finish`. A cell that is put twice is found by `dapple_finish`.
 int32_t dapple_put(dapple_writer* writer, uint64_t row, uint64_t col, uint64_t rows, uint64_t cols,
                    int32_t type, const void* cells, size_t row_stride, size_t col_stride,
                    dapple_error* error);

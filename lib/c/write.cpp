@@ -82,6 +82,7 @@ Column column_of(const dapple_frame_column& given) {
   meaning.ordered = given.ordered != 0;
   meaning.zone = text_of(given.zone);
   if (given.has_missing != 0) meaning.missing = given.missing;
+  if (!meaning.has_words() && given.n_words > 0) fail("has words, and a meaning without any");
   if (meaning.has_words()) meaning.words = words_of(given);
   return column;
 }

@@ -235,6 +235,9 @@ TEST_CASE("c: columns that cannot be are refused, and so is a code without a wor
   y.missing = std::uint64_t{1} << 32;
   refuses(y, nullptr, "y");
   y = kColumns[3];
+  y.n_words = 1;
+  refuses(y, nullptr, "column 'y' has words, and a meaning without any");
+  y = kColumns[3];
   y.reserved[4] = 1;
   refuses(y, nullptr, "column 'y' has reserved bytes");
   y.label = nullptr;
