@@ -217,11 +217,58 @@ TEST_CASE("zarr: hostile metadata") {
   CHECK(error_with("5", "0") == Errc::corrupt);
   CHECK(error_with("5", "4294967296") == Errc::unsupported);
   CHECK(error_with("|u1", "<c8") == Errc::unsupported);
+  CHECK(error_with("\"order\": \"C\"", "\"order\": \"A\"") == Errc::corrupt);
   CHECK(error_with("13", "18446744073709551614") == Errc::unsupported);
   CHECK(error_of_array(dir / "v2.zarr", "plain").detail().starts_with("the array plain of 184"));
   CHECK(error_of_array(path.parent_path(), "").detail().starts_with("the array of 184"));
   write_text(path, std::string(100'000, '['));
   CHECK(error_of_array(dir / "v2.zarr", "plain").code() == Errc::corrupt);
+}
+
+TEST_CASE("zarr: metadata that would mean other cells is refused by what it says") {
+  struct Case {
+    std::string array, from, to, detail;
+    Errc code = Errc::corrupt;
+  };
+  const Errc no = Errc::unsupported;
+  const std::vector<Case> cases = {
+      {"big", "\"zarr_format\": 3", "\"zarr_format\": 4", "zarr_format is 4", no},
+      {"big", "\"regular\"", "\"rectilinear\"", "the chunk grid 'rectilinear'", no},
+      {"big", "\"default\"", "\"fancy\"", "the chunk key encoding 'fancy'", no},
+      {"big", "\"separator\": \"/\"", "\"separator\": \"-\"", "a separator of keys"},
+      {"big", "\"endian\": \"big\"", "\"endian\": \"odd\"", "endian is 'little' or 'big'"},
+      {"big", "\"name\": \"bytes\"", "\"name\": \"packbits\"", "the codec 'packbits' is not read",
+       no},
+      {"big", "\"name\": \"bytes\"", "\"name\": \"vlen-utf8\"", "the codec 'vlen-utf8'", no},
+      {"big", "\"codecs\": [", "\"codecs\": [{\"name\": \"crc32c\"}, ", "'crc32c' is out of place"},
+      {"big", "\"storage_transformers\": [", "\"storage_transformers\": [{}", "storage_", no},
+      {"big", "\"shape\"", "\"offset\": 1, \"shape\"", "the member 'offset' of the metadata", no},
+      {"big", "\"shape\"", "\"x\": {\"must_understand\": true}, \"shape\"", "the member 'x'", no},
+      {"big", "\"fill_value\": 0", "\"fill_value\": 1e10", "the fill value 1e10 is no i32"},
+      {"gzip", "\"gzip\"", "\"lzma\"", "the codec 'lzma' is not read", no},
+      {"turned", "\"order\": [", "\"order\": [0, ", "the order of a transpose"},
+      {"turned", "\"order\": [", "\"order\": [7, ", "the order of a transpose"},
+      {"sharded", "\"index_location\": \"end\"", "\"index_location\": 1", "index_location is"},
+      {"sharded", "\"name\": \"crc32c\"", "\"name\": \"gzip\"", "the codec 'gzip' of a shard's",
+       no}};
+  const TempDir dir;
+  const fs::path path = copied(dir, "v3.zarr");
+  for (const Case& one : cases) {
+    CAPTURE(one.detail);
+    const fs::path file = path / one.array / "zarr.json";
+    const std::string whole = read_text(file);
+    const std::size_t at = whole.find(one.from);
+    REQUIRE(at != std::string::npos);
+    write_text(file, std::string(whole).replace(at, one.from.size(), one.to));
+    const Error error = error_of_array(path / one.array, "");
+    CHECK(error.code() == one.code);
+    CHECK(mentions(error, one.detail));
+    CHECK(error.file() == (path / one.array / "zarr.json").string());
+    write_text(file, std::string(whole).replace(whole.find("\"shape\""), 0,
+                                                "\"x\": {\"must_understand\": false}, "));
+    require_cells(open_array(path / one.array, ""));
+    write_text(file, whole);
+  }
 }
 
 TEST_CASE("zarr: a damaged chunk or shard is an error that names its key") {

@@ -117,7 +117,7 @@ def test_slices_of_more_dimensions(tmp_path):
     for array in ("[1,:,3]", "[4,0,:,:]", "[:,:,:,0]", "[0,0,0,0]", "[x,0,:,:]"):
         with pytest.raises(ValueError, match="one slice"):
             dp.open(path, array=array)
-    with pytest.raises(dp.UnsupportedError, match=r"4 dimensions: open a slice, .\[0,0,:,:\]"):
+    with pytest.raises(ValueError, match=r"one slice of two dimensions is read: .\[0,0,:,:\]"):
         dp.open(path)
 
 

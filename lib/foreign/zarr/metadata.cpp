@@ -104,7 +104,25 @@ class Parser {
     }
   }
 
+  /// Members that the specification does not have may change what the others mean, unless they say
+  /// that they do not (Zarr v3, "array metadata").
+  void require_known_members() const {
+    static constexpr std::string_view kMembers[] = {
+        "zarr_format",         "node_type", "shape",      "data_type",       "chunk_grid",
+        "chunk_key_encoding",  "codecs",    "fill_value", "dimension_names", "attributes",
+        "storage_transformers"};
+    for (std::size_t i = 0; i < json_.keys.size(); ++i) {
+      const std::string& name = json_.keys[i];
+      if (std::find(std::begin(kMembers), std::end(kMembers), name) != std::end(kMembers)) continue;
+      const Json* const needed = json_.items[i].find("must_understand");
+      if (needed == nullptr || !needed->is(Json::Kind::boolean) || needed->truth) {
+        fail(Errc::unsupported, "the member " + shown(name) + " of the metadata is not understood");
+      }
+    }
+  }
+
   void parse_v3() {
+    require_known_members();
     out_.shape = extents(json_, "shape");
     const Json& type = require(json_, "data_type");
     if (!type.is(Json::Kind::string) || !take_type(type.text)) fail_type(brief(type));
@@ -153,10 +171,10 @@ class Parser {
       const auto [name, config] = named(item);
       out_.codecs.append(out_.codecs.empty() ? "" : ", ").append(name);
       const bool makes_bytes = name == "bytes" || name == "sharding_indexed" || name == "vlen-utf8";
-      if (makes_bytes == as_bytes && name != "transpose") {
-        fail(Errc::corrupt, "the codec '" + name + "' is out of place");
-      }
-      if (name == "transpose" && !as_bytes) {
+      const bool of_cells = makes_bytes || name == "transpose";
+      if (!of_cells) take_step(name);
+      if (of_cells == as_bytes) fail(Errc::corrupt, "the codec '" + name + "' is out of place");
+      if (name == "transpose") {
         take_transpose(require(config, "order"));
       } else if (name == "sharding_indexed") {
         if (!outermost || list.items.size() != 1) {
@@ -165,8 +183,6 @@ class Parser {
         take_sharding(config);
       } else if (name == "bytes" || name == "vlen-utf8") {
         take_bytes(name, config);
-      } else {
-        take_step(name);
       }
       as_bytes = as_bytes || makes_bytes;
     }
@@ -254,6 +270,8 @@ class Parser {
     if (!type.is(Json::Kind::string) || !take_dtype(type.text)) fail_type(brief(type));
     out_.chain.order = straight();
     const std::string& order = require_text(json_, "order");
+    if (order != "C" && order != "F")
+      fail(Errc::corrupt, "order is 'C' or 'F', not " + shown(order));
     if (order == "F") std::reverse(out_.chain.order.begin(), out_.chain.order.end());
     const Json* const compressor = json_.find("compressor");
     if (compressor != nullptr && !compressor->is(Json::Kind::null)) {

@@ -201,7 +201,8 @@ std::shared_ptr<const Store> open_zarr(std::shared_ptr<ByteSource> file,
   auto [path, parts] = split_slice(options.array);
   std::vector<std::string> all;
   path = checked_path(path);
-  if (path.empty() && parts.empty()) {
+  const auto root = hierarchy->find("");
+  if (path.empty() && parts.empty() && !(root && root->is_array)) {
     const Listing listing(*hierarchy);
     const std::string* const only = listing.choices.only();
     if (only == nullptr) fail_choice(*file, listing, {});
