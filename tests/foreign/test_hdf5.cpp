@@ -359,33 +359,3 @@ TEST_CASE("hdf5: files that are in memory together are told apart") {
     }
   }
 }
-
-TEST_CASE("hdf5: a file overwritten in place is read as it is now, and no longer as it was") {
-  // While the first was open, the library kept the old extents and places for the second, too.
-  const TempDir dir;
-  const std::vector<float> old_cells(400, 1.5F), new_cells(90, 2.5F);
-  for (const Hdf5Layout& layout : {Hdf5Layout{}, Hdf5Layout{.chunk = {1, 3}, .gzip = 1}}) {
-    {
-      Hdf5Writer file(dir / "new.h5");
-      file.data_set("X", {30, 3}, new_cells, layout);
-      file.data_set("Y", {30, 3}, new_cells, layout);
-    }
-    std::filesystem::remove(dir / "d.h5");
-    Hdf5Writer(dir / "d.h5").data_set("X", {100, 4}, old_cells, layout);
-    const Matrix before = Matrix::open(dir / "d.h5");
-    CHECK(before.read<float>({{0, 1}, {0, 4}}) == std::vector<float>(4, 1.5F));
-    write_text(dir / "d.h5", read_text(dir / "new.h5"));  // as h5py and anndata write
-    for (const char* const array : {"X", "Y"}) {
-      const Matrix now = Matrix::open(dir / "d.h5", {.array = array});
-      REQUIRE(now.rows() == 30);
-      REQUIRE(now.cols() == 3);
-      CHECK(now.read<float>({{0, 30}, {0, 3}}) == new_cells);
-    }
-    if (!layout.chunk.empty()) {  // others are read in place, where nothing tells
-      const Error error = required_error(error_of([&] { before.read<float>({{0, 99}, {0, 4}}); }));
-      CHECK(error.code() == Errc::io);
-      CHECK(error.detail() ==
-            "the file was changed after it was opened, and then opened once more; open this again");
-    }
-  }
-}

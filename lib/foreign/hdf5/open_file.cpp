@@ -71,15 +71,15 @@ OpenFile::OpenFile(std::shared_ptr<ByteSource> file) : file_(std::move(file)) {
   if (!id_.is_open() && is_being_written(session.reason())) {
     constexpr unsigned kBesideWriter = H5F_ACC_RDONLY | H5F_ACC_SWMR_READ;
     id_ = Handle(h5.H5Fopen(path.c_str(), kBesideWriter, access.get()), h5.H5Fclose);
-    beside_writer_ = true;
   }
   if (!id_.is_open()) fail(session, "HDF5 cannot open it");
   open_files().push_back(this);
 }
 
-/// Ends what was opened before this file was overwritten in place. As long as any of it is open,
-/// the library takes the file for the one that it knows, and reads new bytes where the old ones
-/// were.
+/// Ends what was opened before this file was written in place. As long as any of it is open, the
+/// library takes the file for the one that it knows, and reads new bytes where the old ones were.
+/// Where the writer is in SWMR mode, it would keep the old extents, which H5Orefresh does not mend:
+/// of a file that is open twice, 1.10 then reads other chunks, and 2.0 none.
 void OpenFile::end_outdated() {
   struct stat found {};
   if (!file_->has_path() || ::fstat(file_->local()->descriptor(), &found) != 0) return;
@@ -87,7 +87,7 @@ void OpenFile::end_outdated() {
   inode_ = found.st_ino;
   const Identity& now = file_->identity();
   for (OpenFile* const other : open_files()) {
-    if (other->device_ != device_ || other->inode_ != inode_ || other->beside_writer_) continue;
+    if (other->device_ != device_ || other->inode_ != inode_) continue;
     const Identity& before = other->file_->identity();
     if (before.size == now.size && before.mtime_ns == now.mtime_ns) continue;
     other->id_.close();

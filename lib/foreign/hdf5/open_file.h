@@ -41,7 +41,7 @@ class OpenFile {
   std::shared_ptr<ByteSource> file_;
   std::uint64_t device_ = 0, inode_ = 0;  // of a local file
   Handle id_;
-  bool beside_writer_ = false, outdated_ = false;
+  bool outdated_ = false;
 };
 
 }  // namespace dapple::detail::hdf5
