@@ -186,15 +186,12 @@ template <class Kernel>
 template <class Kernel>
 void sparse_entries(const Store& store, const Entry& e, const Part& part, Kernel& kernel) {
   const Schema& schema = store.schema();
-  const CellRun::Take take = [&](std::span<const StoredCell> cells) {
+  store.entries(e, part, [&](std::span<const StoredCell> cells) {
     if (schema.kind == ObjectKind::matrix) return put_cells(cells, schema.value_type, kernel);
     for (const StoredCell& cell : cells) {
       put_cells({&cell, 1}, schema.type_of(cell.col), kernel);
     }
-  };
-  CellRun run(take);
-  store.driver().entries(store, e, part, run);
-  run.flush();
+  });
 }
 
 }  // namespace block_cells
@@ -217,8 +214,9 @@ void visit_cells(const Store& store, const Entry& e, const Part& part, Band& ban
       }
       return block_cells::sparse_in_place(store, e, part, kernel);
     }
-    if (driver.entries != nullptr) return block_cells::sparse_entries(store, e, part, kernel);
-  } else if (driver.in_place != nullptr && as_stored) {
+    return block_cells::sparse_entries(store, e, part, kernel);
+  }
+  if (driver.in_place != nullptr && as_stored) {
     if (const auto place = driver.in_place(store, e)) {
       return block_cells::dense_cells(e, part, e.value_type,
                                       place->data() + part.rows.begin * place->row_step +

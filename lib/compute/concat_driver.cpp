@@ -160,9 +160,7 @@ std::optional<DensePlace> in_place(const Store& whole, const Entry& e) {
 
 void entries_of(const Store& whole, const Located& block, const Part& part, CellRun& take) {
   const Schema& from = block.store.schema();
-  const Region cells{{block.entry.pos.rx + part.rows.begin, block.entry.pos.rx + part.rows.end},
-                     {block.entry.pos.cx + part.cols.begin, block.entry.pos.cx + part.cols.end}};
-  block.store.entries(cells, {Absent::error, 1}, [&](const StoredCell& cell) {
+  const auto take_one = [&](const StoredCell& cell) {
     StoredCell moved = cell;
     moved.row += block.piece.first_row;
     moved.col += block.piece.first_col;
@@ -180,6 +178,9 @@ void entries_of(const Store& whole, const Located& block, const Part& part, Cell
       fail_piece(block.store, Errc::type_mismatch, misfit.text, misfit.rounds ? "allow_loss" : "");
     }
     take(moved);
+  };
+  block.store.entries(block.entry, part, [&](std::span<const StoredCell> cells) {
+    for (const StoredCell& cell : cells) take_one(cell);
   });
 }
 

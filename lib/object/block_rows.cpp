@@ -172,7 +172,7 @@ void BlockRows::keep_entries(KeptCells& cells) const {
       cells.bits.push_back(cell.bits);
     }
   };
-  store_.entries(entry_.cells(), {}, take);
+  store_.entries(entry_, {{0, entry_.rows}, {0, entry_.cols}}, take);
 }
 
 }  // namespace dapple::detail

@@ -125,8 +125,8 @@ struct Driver {
   void (*will_need)(const Store&, std::span<const Region>) noexcept = nullptr;
   /// The values in place, or nothing. May be null: never in place.
   std::optional<DensePlace> (*in_place)(const Store&, const Entry&) = nullptr;
-  /// Calls `take` for every stored entry of `part`, in any order. May be null: `read` decodes all
-  /// cells, and those that are not positive zero are taken.
+  /// Calls `take` for every stored entry of `part`, in any order. May be null: all blocks are
+  /// empty or dense.
   void (*entries)(const Store&, const Entry&, const Part&, CellRun& take) = nullptr;
   /// Decodes rows of a CSR or COO block into arrays, each row's columns in ascending order. False
   /// when there is not enough room. The cursor must be of this block. May be null: `entries` is

@@ -185,34 +185,10 @@ std::vector<Range> Store::bands_of_files(Range rows, std::uint64_t col) const {
   return bands;
 }
 
-void Store::entries(const Region& region, const ReadOptions& options,
-                    const CellRun::Take& take) const {
+void Store::entries(const Entry& entry, const Part& part, const CellRun::Take& take) const {
   CellRun run(take);
-  for_each_block(region, options, [&](std::uint64_t, const Entry& entry, const Part& part) {
-    if (entry.kind == BlockKind::empty) return;
-    if (driver_->entries != nullptr && entry.kind != BlockKind::dense) {
-      driver_->entries(*this, entry, part, run);
-    } else {
-      entries_of_dense(entry, part, run);
-    }
-  });
+  driver_->entries(*this, entry, part, run);
   run.flush();
-}
-
-void Store::entries_of_dense(const Entry& entry, const Part& part, CellRun& take) const {
-  Band band;
-  for_each_decoded(
-      *this, entry, part, band,
-      [&](const Part& piece, ValueType type, const std::byte* cells, std::size_t step) {
-        const std::size_t size = size_of(type);
-        for (std::uint64_t r = piece.rows.begin; r < piece.rows.end; ++r) {
-          const std::byte* cell = cells + (r - piece.rows.begin) * step;
-          for (std::uint64_t c = piece.cols.begin; c < piece.cols.end; ++c) {
-            take({entry.pos.rx + r, entry.pos.cx + c, load_bits(type, cell)});
-            cell += size;
-          }
-        }
-      });
 }
 
 // Prefetches exactly the bytes of these blocks. Otherwise a page fault makes the system read ahead

@@ -163,16 +163,9 @@ class Store {
   /// columns are read. O(1) where all files do, otherwise O(blocks of the column).
   std::vector<Range> bands_of_files(Range rows, std::uint64_t col) const;
 
-  /// Calls `take` with every cell of `region` that is stored and not positive zero, block by
-  /// block, at most CellRun::kMost at a time.
-  void entries(const Region& region, const ReadOptions& options, const CellRun::Take& take) const;
-  /// The same, cell by cell.
-  template <std::invocable<const StoredCell&> F>
-  void entries(const Region& region, const ReadOptions& options, const F& take) const {
-    entries(region, options, CellRun::Take([&take](std::span<const StoredCell> run) {
-              for (const StoredCell& cell : run) take(cell);
-            }));
-  }
+  /// Calls `take` with the entries of a part of a CSR or COO block that are not positive zero, in
+  /// any order, at most CellRun::kMost at a time. REQUIRES an entry that was confirmed.
+  void entries(const Entry& entry, const Part& part, const CellRun::Take& take) const;
 
   /// What of blocks is read, and therefore asked for where they are far away.
   enum class Needs { headers, cells };
@@ -309,7 +302,6 @@ class Store {
                                           std::uint64_t bytes) const;
   void read_blocks(const Region& region, const Target& out, const ReadOptions& options) const;
   void fill_nan(const Target& out, const Region& region) const;
-  void entries_of_dense(const Entry& entry, const Part& part, CellRun& take) const;
   static std::string reading(const Entry* block);
   struct Reading {
     const Entry* block;

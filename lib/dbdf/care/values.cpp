@@ -7,13 +7,10 @@ namespace dapple::detail::dbdf {
 
 void read_all(const Store& store, const Entry& e) {
   if (e.kind == BlockKind::empty) return;
-  const Driver& driver = store.driver();
-  if (e.kind != BlockKind::dense && driver.entries != nullptr) {
-    const CellRun::Take ignore = [](std::span<const StoredCell>) {};
-    CellRun run(ignore);
-    driver.entries(store, e, {{0, e.rows}, {0, e.cols}}, run);
-    return;
+  if (e.kind != BlockKind::dense) {
+    return store.entries(e, {{0, e.rows}, {0, e.cols}}, [](std::span<const StoredCell>) {});
   }
+  const Driver& driver = store.driver();
   Band band;
   const Schema& schema = store.schema();
   for (Range cols{0, 0}; cols.begin < e.cols; cols.begin = cols.end) {
