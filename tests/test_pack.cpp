@@ -44,8 +44,8 @@ std::vector<double> some_cells(std::uint64_t rows, std::uint64_t cols) {
   return cells;
 }
 
-void write_matrix(const fs::path& path, const WriteOptions& options) {
-  constexpr std::uint64_t rows = 400, cols = 240;
+void write_matrix(const fs::path& path, const WriteOptions& options, std::uint64_t rows = 400) {
+  constexpr std::uint64_t cols = 240;
   const std::vector<double> cells = some_cells(rows, cols);
   auto writer = MatrixWriter::create(path, rows, cols, ValueType::f64, options);
   const TileShape tile = writer.tile();
@@ -103,6 +103,31 @@ TEST_CASE("pack: a matrix is smaller, has the same cells, and comes back byte fo
       convert(open(packed), {}, dir / "back.dbdf", again);
       CHECK(test::read_bytes(dir / "back.dbdf") == test::read_bytes(dir / "again.dbdf"));
     }
+  }
+}
+
+TEST_CASE("pack: blocks of more than a mebibyte, of rows and of a part of the caller's array") {
+  const test::TempDir dir;
+  constexpr std::uint64_t rows = 1200;
+  const auto cells = bytes_of(some_cells(rows, 240));
+  for (const KindChoice kind : {KindChoice::dense, KindChoice::csr, KindChoice::coo}) {
+    WriteOptions options = options_of(Packing::none, kind);
+    options.tile = TileShape{rows, 120};
+    options.overwrite = true;
+    write_matrix(dir / "plain.dbdf", options, rows);
+    CHECK(fs::file_size(dir / "plain.dbdf") > std::uint64_t{1} << 20);
+    options.pack = Packing::small;
+    write_matrix(dir / "packed.dbdf", options, rows);
+    CHECK(packed_blocks(dir / "packed.dbdf") == 2);
+    CHECK(verify(dir / "packed.dbdf", Level::payload).findings.empty());
+    const Matrix m = Matrix::open(dir / "packed.dbdf");
+    CHECK(bytes_of(m.read<double>({{0, rows}, {0, 240}})) == cells);
+    ConvertOptions again;
+    again.write = options;
+    again.write.pack = Packing::none;
+    convert(open(dir / "packed.dbdf"), {}, dir / "back.dbdf", again);
+    convert(open(dir / "plain.dbdf"), {}, dir / "again.dbdf", again);
+    CHECK(test::read_bytes(dir / "back.dbdf") == test::read_bytes(dir / "again.dbdf"));
   }
 }
 
