@@ -207,15 +207,48 @@ TEST_CASE("names: convert keeps those of the selection, transposing swaps them")
 TEST_CASE("names: what keeps none says so") {
   const TempDir folder;
   const auto in = write_small(folder / "m.dbdf");
-  for (const char* const name : {"m.csv", "m.npy", "m.mtx", "m.out"}) {
+  for (const std::string name : {"m.npy", "m.mtx", "m.out", "m.csv", "m.idv"}) {
     Texts notes;
     ConvertOptions options;
     options.note = [&](const std::string& note) { notes.push_back(note); };
     convert(Matrix::open(in), {}, folder / name, options);
-    REQUIRE(notes.size() == 2);
+    const bool keeps_columns = name.ends_with("csv") || name.ends_with("idv");
+    REQUIRE(notes.size() == (keeps_columns ? 1 : 2));
     CHECK(notes[0].find("keeps no names of rows") != std::string::npos);
-    CHECK(notes[1].find("keeps no names of the columns") != std::string::npos);
+    if (!keeps_columns) CHECK(notes[1].find("keeps no names of the columns") != std::string::npos);
   }
+}
+
+TEST_CASE("names: of columns are the header of CSV and the slots of ML.NET's vectors") {
+  const TempDir folder;
+  const Matrix named = Matrix::open(write_small(folder / "m.dbdf"));
+  ConvertOptions options;
+  options.write.overwrite = true;
+  const auto csv_with = [&](const Selection& part) {
+    convert(named, part, folder / "m.csv", options);
+    return test::read_text(folder / "m.csv");
+  };
+  const std::string all = csv_with({});
+  CHECK(all.starts_with("x,\"\",Z\xc3\xbcrich\n"));
+  Selection some;
+  some.cols = {2, 0};
+  CHECK(csv_with(some).starts_with("Z\xc3\xbcrich,x\n"));
+  const Texts wanted{"x", "", "Z\xc3\xbcrich"};
+  convert(named, {}, folder / "m.idv", options);
+  CHECK(texts_of(Matrix::open(folder / "m.idv").col_names()) == wanted);
+  CHECK(Frame::open(folder / "m.csv").column_info(1).label == "x");
+
+  NamesBuilder given;
+  for (const char* const name : {"p", "q", "r"}) given.add(name);
+  options.write.col_names = given.finish();
+  CHECK(csv_with({}) == "p,q,r\n" + all.substr(all.find('\n') + 1));
+  convert(named, {}, folder / "m.idv", options);
+  CHECK(texts_of(Matrix::open(folder / "m.idv").col_names()) == Texts{"p", "q", "r"});
+  const Error error = required_error(error_of([&] { csv_with(some); }));
+  CHECK(error.code() == Errc::invalid_argument);
+  CHECK(error.detail() == "3 names cannot be those of 2 columns");
+  options.drop_labels = true;
+  CHECK(csv_with({}) == all.substr(all.find('\n') + 1));
 }
 
 TEST_CASE("names: objects put together") {

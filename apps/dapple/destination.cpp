@@ -129,8 +129,10 @@ void add_destination_flags(Command& command, Destination& destination) {
   command.flag("--large", destination.large,
                "write OUT even if it takes more than 4 GiB and more than ten times what it is made "
                "from");
-  command.flag("--drop-labels", destination.drop_labels,
-               "leave out the labels of a frame if the format has no place for them");
+  command.flag(
+      "--drop-labels", destination.drop_labels,
+      "leave out the labels of a frame if the format has no place for them, and the header "
+      "of a matrix whose columns have names");
   command.flag(
       "--stored-numbers", destination.stored_numbers,
       "where the format (or --plain) has no place for words, times and truth values, write "

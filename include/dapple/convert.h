@@ -49,11 +49,15 @@ struct ConvertOptions {
                             // are appended; integers never wrap
   Absent absent = Absent::error;
   unsigned threads = 1;  // 0: one per processor
-  WriteOptions write{};  // `overwrite` and `sync` apply to every format, the rest to dbdf
+  /// `overwrite` and `sync` apply to every format, `col_names` to those that keep some, the rest to
+  /// dbdf.
+  WriteOptions write{};
   /// Write the stored codes, ticks and numbers of columns of words, times and truth values when the
   /// target cannot express these.
   bool stored_numbers = false;
-  bool drop_labels = false;  // leave out labels when the target has no place for them
+  /// Leave out labels when the target has no place for them, and names of a matrix's columns where
+  /// it has one, as the header of csv.
+  bool drop_labels = false;
   /// How f32 cells are written to csv and mtx, which have no value types. False: with the digits
   /// that read back as the same f64 (0.1f as 0.10000000149011612). True: with the fewest that read
   /// back as the same f32 (0.1).

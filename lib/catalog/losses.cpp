@@ -117,8 +117,10 @@ bool is_plain_layout(const Format& format, const ConvertOptions& options) {
   return options.write.plain && is_dbdf(format);
 }
 
-/// Tells of names that are not kept: those of rows, and those of the columns of a matrix.
-void note_names(const Source& source, const std::string& target, const ConvertOptions& options) {
+/// Tells of names that are not kept: those of rows, and, where `of_columns`, those of the columns
+/// of a matrix.
+void note_names(const Source& source, const std::string& target, bool of_columns,
+                const ConvertOptions& options) {
   const auto any = [](const std::shared_ptr<const Names>& given, const ReadNames& own) {
     const auto names = given != nullptr || !own ? given : own();
     return names != nullptr && names->size() > 0;
@@ -126,7 +128,7 @@ void note_names(const Source& source, const std::string& target, const ConvertOp
   if (any(options.write.row_names, source.schema().row_names)) {
     options.note(target + " keeps no names of rows");
   }
-  if (any(options.write.col_names, source.schema().col_names)) {
+  if (of_columns && any(options.write.col_names, source.col_names())) {
     options.note(target + " keeps no names of the columns of a matrix");
   }
 }
@@ -142,15 +144,14 @@ void note_losses(const Source& source, const Format& format, const ConvertOption
   if ((format.lost.groups || plain) && !options.drop_labels) {
     note_groups(schema, target, options.note);
   }
-  const bool named = schema.group != nullptr && schema.group->slot_names != nullptr;
-  if (named && (format.lost.matrix_names || plain) && !options.drop_labels) {
-    options.note(target + " keeps no names of the columns of a matrix");
-  }
   if ((!is_dbdf(format) || plain) &&
       (!options.write.attributes.empty() || !schema.read_attributes().empty())) {
     options.note(target + " keeps no attributes");
   }
-  if (!is_dbdf(format) || plain) note_names(source, target, options);
+  if (!is_dbdf(format) || plain) {
+    const bool of_columns = (format.lost.matrix_names || plain) && !options.drop_labels;
+    note_names(source, target, of_columns, options);
+  }
   for (const Format& own : all_formats()) {
     if (own.own_losses == nullptr) continue;
     const bool back = &own == &format && !options.value_type && !options.stored_numbers;

@@ -100,6 +100,19 @@ ReadNames Source::col_names() const {
   return schema_.col_names ? schema_.col_names : names_of_slots(schema_.group);
 }
 
+std::shared_ptr<const Names> Source::names_to_write() const {
+  if (options_.drop_labels) return nullptr;
+  auto names = options_.write.col_names;
+  if (names == nullptr && schema_.col_names) names = schema_.col_names();
+  if (names == nullptr || names->size() == 0) return nullptr;
+  if (names->size() != cols()) {
+    throw Error(
+        Errc::invalid_argument, store_->known_as(), std::nullopt,
+        counted(names->size(), "name") + " cannot be those of " + counted(cols(), "column"));
+  }
+  return names;
+}
+
 /// The mark of missing cells that the column's own becomes; nothing where it is only converted, as
 /// any number. Of floats it is a NaN, which is what formats without missing cells have then; its
 /// payload is another one in each type.

@@ -37,6 +37,10 @@ class Source {
   const Schema& schema() const noexcept { return schema_; }
   /// The names of the columns of a matrix, slots of a vector among them.
   ReadNames col_names() const;
+  /// The names of a matrix's columns for a format that keeps them: those that were given, or its
+  /// own, which slots are not; null: none, or they are to be left out. Throws invalid_argument for
+  /// another number than there are columns.
+  std::shared_ptr<const Names> names_to_write() const;
   std::uint64_t rows() const noexcept { return schema_.rows; }
   std::uint64_t cols() const noexcept { return schema_.cols; }
   unsigned threads() const noexcept { return options_.threads; }

@@ -67,7 +67,8 @@ def convert(
         dtype: of all cells of the result.
         allow_loss: round values to `dtype` where they do not fit it exactly.
         absent: whether cells that no block covers are an error, zero, or NaN (floats only).
-        drop_labels: leave out a frame's labels where the format has no place for them.
+        drop_labels: leave out a frame's labels where the format has no place for them, and the
+            header of a matrix whose columns have names.
         stored_numbers: of columns of words, times and Booleans, where the format has no place for
             these, write the codes, ticks and numbers that are stored.
         short_floats: to CSV and Matrix Market, write float32 in the fewest digits that read back as

@@ -70,10 +70,13 @@ std::string header_line(const std::vector<Column>& columns, const Style& style) 
 
 /// The names of a matrix's columns, if they have some.
 std::vector<Column> named_columns(const Source& source) {
-  const auto& group = source.schema().group;
   std::vector<Column> columns;
-  if (group == nullptr || group->slot_names == nullptr) return columns;
-  for (std::uint64_t col = 0; col < source.cols(); ++col) columns.push_back({group->label(col)});
+  const auto& group = source.schema().group;
+  const auto names = source.names_to_write();
+  if (names == nullptr && (group == nullptr || group->slot_names == nullptr)) return columns;
+  for (std::uint64_t col = 0; col < source.cols(); ++col) {
+    columns.push_back({names != nullptr ? std::string((*names)[col]) : group->label(col)});
+  }
   return columns;
 }
 

@@ -2,13 +2,16 @@
 
 #include <limits>
 #include <map>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "lib/base/text.h"
 #include "lib/base/utf8.h"
 #include "lib/foreign/idv/idv.h"
 #include "lib/foreign/idv/idv_origin.h"
 #include "lib/foreign/idv/idv_primitives.h"
+#include "lib/object/dictionary.h"
 #include "lib/object/groups.h"
 
 namespace dapple::detail::idv {
@@ -61,6 +64,11 @@ class Planner {
     if (schema.group != nullptr) {
       if (!schema.group->name.empty()) column.toc.name = schema.group->name;
       column.slot_names = schema.group->slot_names;
+    }
+    if (const auto names = source_.names_to_write()) {
+      std::vector<std::string> slots;
+      for (std::uint64_t slot = 0; slot < schema.cols; ++slot) slots.emplace_back((*names)[slot]);
+      column.slot_names = listed_dictionary(std::move(slots));
     }
     take_vector_of_file(column);
     out_.push_back(std::move(column));
