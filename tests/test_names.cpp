@@ -236,7 +236,17 @@ TEST_CASE("names: of columns are the header of CSV and the slots of ML.NET's vec
   const Texts wanted{"x", "", "Z\xc3\xbcrich"};
   convert(named, {}, folder / "m.idv", options);
   CHECK(texts_of(Matrix::open(folder / "m.idv").col_names()) == wanted);
-  CHECK(Frame::open(folder / "m.csv").column_info(1).label == "x");
+  convert(Matrix::open(folder / "m.idv"), {}, folder / "slots.dbdf", options);
+  options.transpose = true;
+  convert(Matrix::open(folder / "slots.dbdf"), {}, folder / "turned.dbdf", options);
+  CHECK(texts_of(Matrix::open(folder / "turned.dbdf").row_names()) == wanted);
+  options.transpose = false;
+  Texts notes;
+  options.note = [&](const std::string& note) { notes.push_back(note); };
+  convert(Matrix::open(folder / "slots.dbdf"), {}, folder / "m.mtx", options);
+  CHECK(std::ranges::find(notes, "mtx keeps no names of the columns of a matrix") != notes.end());
+  options.note = nullptr;
+  CHECK(Frame::open(folder / "m.csv").column_info(0).label == "Z\xc3\xbcrich");
 
   NamesBuilder given;
   for (const char* const name : {"p", "q", "r"}) given.add(name);

@@ -128,7 +128,9 @@ void note_names(const Source& source, const std::string& target, bool of_columns
   if (any(options.write.row_names, source.schema().row_names)) {
     options.note(target + " keeps no names of rows");
   }
-  if (of_columns && any(options.write.col_names, source.col_names())) {
+  const auto& group = source.schema().group;
+  const bool slots = group != nullptr && group->slot_names != nullptr;
+  if (of_columns && (slots || any(options.write.col_names, source.schema().col_names))) {
     options.note(target + " keeps no names of the columns of a matrix");
   }
 }
