@@ -281,6 +281,27 @@ TEST_CASE("names: objects put together") {
   CHECK(required_error(others).code() == Errc::invalid_argument);
 }
 
+TEST_CASE("names: slots of a vector are names of columns where matrices are put together") {
+  const TempDir folder;
+  convert(open(write_named(folder / "a.dbdf", 2, 3, {}, {"a", "b", "c"})), {}, folder / "a.idv",
+          {});
+  const std::variant<Matrix, Frame> slots = open(folder / "a.idv"), same = open(folder / "a.dbdf");
+  const auto other = open(write_named(folder / "x.dbdf", 2, 3, {}, {"x", "y", "z"}));
+  const auto names = [](const auto& first, const auto& second, Axis axis) {
+    const std::variant<Matrix, Frame> parts[] = {first, second};
+    return texts_of(std::get<Matrix>(concat(parts, axis)).col_names());
+  };
+  CHECK(names(slots, slots, Axis::columns) == Texts{"a", "b", "c", "a", "b", "c"});
+  CHECK(names(other, slots, Axis::columns) == Texts{"x", "y", "z", "a", "b", "c"});
+  CHECK(names(slots, slots, Axis::rows) == Texts{"a", "b", "c"});
+  CHECK(names(same, slots, Axis::rows) == Texts{"a", "b", "c"});
+  for (const bool slots_first : {false, true}) {
+    const Error error = required_error(error_of(
+        [&] { names(slots_first ? slots : other, slots_first ? other : slots, Axis::rows); }));
+    CHECK(error.detail() == "the columns have other names than those of the objects before");
+  }
+}
+
 TEST_CASE("names: rows that are appended bring theirs") {
   const TempDir folder;
   const auto path = write_small(folder / "m.dbdf");

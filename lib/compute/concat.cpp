@@ -37,12 +37,12 @@ std::shared_ptr<const ColumnGroup> merge_names(std::shared_ptr<const ColumnGroup
 
 /// The names of rows of objects beside each other, or of columns of objects below each other, which
 /// must not differ. Throws invalid_argument.
-ReadNames agreed_names(const std::vector<Piece>& pieces, ReadNames Schema::*which,
-                       const char* what) {
+template <class Which>
+ReadNames agreed_names(const std::vector<Piece>& pieces, const Which& which, const char* what) {
   ReadNames agreed;
   std::shared_ptr<const Names> known;
   for (const Piece& piece : pieces) {
-    const ReadNames& own = piece.store->schema().*which;
+    const ReadNames own = which(piece.store->schema());
     const auto names = own ? own() : nullptr;
     if (names == nullptr) continue;
     if (known == nullptr) {
@@ -63,13 +63,22 @@ void merge_own_names(const std::vector<Piece>& pieces, Axis axis, Schema& all) {
   std::vector<NamedPart> parts;
   for (const Piece& piece : pieces) {
     const Schema& one = piece.store->schema();
-    parts.push_back(down ? NamedPart{one.row_names, one.rows} : NamedPart{one.col_names, one.cols});
+    parts.push_back(down ? NamedPart{one.row_names, one.rows}
+                         : NamedPart{one.names_of_columns(), one.cols});
   }
   (down ? all.row_names : all.col_names) = join_names(std::move(parts));
-  if (down) {
-    all.col_names = agreed_names(pieces, &Schema::col_names, "columns");
-  } else {
-    all.row_names = agreed_names(pieces, &Schema::row_names, "rows");
+  if (!down) {
+    all.row_names = agreed_names(
+        pieces, [](const Schema& one) { return one.row_names; }, "rows");
+    return;
+  }
+  const auto has_own = [](const Piece& piece) {
+    return piece.store->schema().read_col_names() != nullptr;
+  };
+  all.col_names = nullptr;  // slots alone are those of the group
+  if (std::any_of(pieces.begin(), pieces.end(), has_own)) {
+    const auto names = [](const Schema& one) { return one.names_of_columns(); };
+    all.col_names = agreed_names(pieces, names, "columns");
   }
 }
 

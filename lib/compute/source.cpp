@@ -96,15 +96,6 @@ Source::Source(std::shared_ptr<const Store> store, const Selection& selection,
   }
 }
 
-ReadNames Source::col_names() const {
-  const ReadNames &own = schema_.col_names, slots = names_of_slots(schema_.group);
-  if (!own || !slots) return own ? own : slots;
-  return [own, slots] {
-    const auto names = own();
-    return names != nullptr ? names : slots();
-  };
-}
-
 std::shared_ptr<const Names> Source::names_to_write() const {
   if (options_.drop_labels) return nullptr;
   auto names = options_.write.col_names;

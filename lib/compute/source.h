@@ -35,8 +35,6 @@ class Source {
   ObjectKind kind() const noexcept { return schema_.kind; }
   /// Rows, columns, labels and types as the output has them.
   const Schema& schema() const noexcept { return schema_; }
-  /// The names of the columns of a matrix, slots of a vector among them.
-  ReadNames col_names() const;
   /// The names of a matrix's columns for a format that keeps them: those that were given, or its
   /// own, which slots are not; null: none, or they are to be left out. Throws invalid_argument for
   /// another number than there are columns.

@@ -318,6 +318,14 @@ ReadNames names_of_slots(std::shared_ptr<const ColumnGroup> group) {
   });
 }
 
+ReadNames names_or(ReadNames first, ReadNames second) {
+  if (!first || !second) return first ? std::move(first) : std::move(second);
+  return [first = std::move(first), second = std::move(second)] {
+    const auto names = first();
+    return names != nullptr ? names : second();
+  };
+}
+
 }  // namespace dapple::detail
 
 namespace dapple {

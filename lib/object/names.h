@@ -80,4 +80,7 @@ ReadNames join_names(std::vector<NamedPart> parts);
 /// The slots' own names. Null where none has one.
 ReadNames names_of_slots(std::shared_ptr<const ColumnGroup> group);
 
+/// The second where the first gives none.
+ReadNames names_or(ReadNames first, ReadNames second);
+
 }  // namespace dapple::detail

@@ -46,6 +46,9 @@ struct Schema {
   std::string read_attributes() const { return attributes ? attributes() : std::string(); }
   std::shared_ptr<const Names> read_row_names() const { return row_names ? row_names() : nullptr; }
   std::shared_ptr<const Names> read_col_names() const { return col_names ? col_names() : nullptr; }
+  /// What the columns of a matrix are called: their own names, or else those of the vector's slots.
+  /// Null: there are none.
+  ReadNames names_of_columns() const;
 };
 
 }  // namespace dapple::detail

@@ -29,14 +29,13 @@ Store::Store(std::shared_ptr<ByteSource> file, Schema schema, BlockIndex&& index
       driver_(&driver),
       state_(std::move(state)),
       blocks_(blocks != nullptr ? std::move(blocks) : file_) {
-  if (schema_.kind == ObjectKind::matrix) slot_names_ = names_of_slots(schema_.group);
+  if (schema_.kind == ObjectKind::matrix) col_names_ = schema_.names_of_columns();
 }
 
+ReadNames Schema::names_of_columns() const { return names_or(col_names, names_of_slots(group)); }
+
 std::shared_ptr<const Names> Store::col_names() const {
-  return watched([&] {
-    auto names = schema_.read_col_names();
-    return names == nullptr && slot_names_ ? slot_names_() : names;
-  });
+  return watched([&] { return col_names_ ? col_names_() : nullptr; });
 }
 
 Store::~Store() {

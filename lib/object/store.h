@@ -313,7 +313,7 @@ class Store {
   BlockIndex index_;
   const Driver* driver_;
   std::unique_ptr<DriverState> state_;
-  ReadNames slot_names_;  // of the columns of a matrix
+  ReadNames col_names_;  // of a matrix
   std::shared_ptr<const ByteSource> blocks_;
   std::string_view format_;
   std::string note_;

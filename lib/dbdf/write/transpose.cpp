@@ -278,7 +278,7 @@ WriteSummary write_transposed(const Source& source, const std::filesystem::path&
   schema.storage = source.schema().storage;
   if (hint.empty()) {  // a copy by column needs none
     schema.attributes = source.schema().attributes;
-    schema.row_names = source.col_names();
+    schema.row_names = source.schema().names_of_columns();
     schema.col_names = source.schema().row_names;
   }
   WriteOptions write = options;
