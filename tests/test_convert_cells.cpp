@@ -14,7 +14,8 @@
 #include "tests/check.h"
 
 using namespace dapple;
-using namespace dapple::detail;
+using detail::convert_cell, detail::convert_cell_lossy, detail::convert_cells,
+    detail::convert_cells_lossy, detail::load_bits, detail::store_bits;
 
 namespace {
 

@@ -25,6 +25,7 @@
 #include "lib/object/store.h"
 #include "tests/check.h"
 #include "tests/fuzz/sign.h"
+#include "tests/named.h"
 #include "tests/support.h"
 
 namespace dapple {
@@ -32,45 +33,11 @@ namespace dapple {
 namespace {
 
 using test::error_of;
+using test::names_of, test::texts_of, test::Texts, test::write_named, test::write_small;
 using test::required_error;
 using test::TempDir;
-using Texts = std::vector<std::string>;
-
-std::shared_ptr<const Names> names_of(const Texts& texts) {
-  NamesBuilder builder;
-  for (const std::string& text : texts) builder.add(text);
-  return builder.finish();
-}
-
-Texts texts_of(const std::shared_ptr<const Names>& names) {
-  Texts texts;
-  if (names == nullptr) return {"(none)"};
-  for (std::uint64_t i = 0; i < names->size(); ++i) texts.emplace_back((*names)[i]);
-  return texts;
-}
 
 const Texts kNone{"(none)"};
-
-/// A matrix of the cells 0, 1, 2, ...
-std::filesystem::path write_named(const std::filesystem::path& path, std::uint32_t rows,
-                                  std::uint32_t cols, const Texts& row_names,
-                                  const Texts& col_names, bool plain = false) {
-  WriteOptions options;
-  options.plain = plain;
-  options.overwrite = true;
-  if (!row_names.empty()) options.row_names = names_of(row_names);
-  if (!col_names.empty()) options.col_names = names_of(col_names);
-  auto writer = MatrixWriter::create(path, rows, cols, ValueType::f64, options);
-  std::vector<double> cells(std::size_t{rows} * cols);
-  std::iota(cells.begin(), cells.end(), 0.0);
-  writer.put<double>({0, 0}, {cells.data(), rows, cols, cols});
-  writer.finish();
-  return path;
-}
-
-std::filesystem::path write_small(const std::filesystem::path& path) {
-  return write_named(path, 2, 3, {"Ann", "Bo"}, {"x", "", "Z\xc3\xbcrich"});
-}
 
 /// Names of every kind, with repeats.
 Texts many_texts(std::size_t n) {
@@ -219,48 +186,6 @@ TEST_CASE("names: what keeps none says so") {
   }
 }
 
-TEST_CASE("names: of columns are the header of CSV and the slots of ML.NET's vectors") {
-  const TempDir folder;
-  const Matrix named = Matrix::open(write_small(folder / "m.dbdf"));
-  ConvertOptions options;
-  options.write.overwrite = true;
-  const auto csv_with = [&](const Selection& part) {
-    convert(named, part, folder / "m.csv", options);
-    return test::read_text(folder / "m.csv");
-  };
-  const std::string all = csv_with({});
-  CHECK(all.starts_with("x,\"\",Z\xc3\xbcrich\n"));
-  Selection some;
-  some.cols = {2, 0};
-  CHECK(csv_with(some).starts_with("Z\xc3\xbcrich,x\n"));
-  const Texts wanted{"x", "", "Z\xc3\xbcrich"};
-  convert(named, {}, folder / "m.idv", options);
-  CHECK(texts_of(Matrix::open(folder / "m.idv").col_names()) == wanted);
-  convert(Matrix::open(folder / "m.idv"), {}, folder / "slots.dbdf", options);
-  options.transpose = true;
-  convert(Matrix::open(folder / "slots.dbdf"), {}, folder / "turned.dbdf", options);
-  CHECK(texts_of(Matrix::open(folder / "turned.dbdf").row_names()) == wanted);
-  options.transpose = false;
-  Texts notes;
-  options.note = [&](const std::string& note) { notes.push_back(note); };
-  convert(Matrix::open(folder / "slots.dbdf"), {}, folder / "m.mtx", options);
-  CHECK(std::ranges::find(notes, "mtx keeps no names of the columns of a matrix") != notes.end());
-  options.note = nullptr;
-  CHECK(Frame::open(folder / "m.csv").column_info(0).label == "Z\xc3\xbcrich");
-
-  NamesBuilder given;
-  for (const char* const name : {"p", "q", "r"}) given.add(name);
-  options.write.col_names = given.finish();
-  CHECK(csv_with({}) == "p,q,r\n" + all.substr(all.find('\n') + 1));
-  convert(named, {}, folder / "m.idv", options);
-  CHECK(texts_of(Matrix::open(folder / "m.idv").col_names()) == Texts{"p", "q", "r"});
-  const Error error = required_error(error_of([&] { csv_with(some); }));
-  CHECK(error.code() == Errc::invalid_argument);
-  CHECK(error.detail() == "3 names cannot be those of 2 columns");
-  options.drop_labels = true;
-  CHECK(csv_with({}) == all.substr(all.find('\n') + 1));
-}
-
 TEST_CASE("names: objects put together") {
   const TempDir folder;
   const std::variant<Matrix, Frame> a = Matrix::open(write_small(folder / "a.dbdf"));
@@ -279,27 +204,6 @@ TEST_CASE("names: objects put together") {
   CHECK(texts_of(both(c, c, Axis::rows).row_names()) == kNone);
   const auto others = error_of([&] { both(a, b, Axis::columns); });
   CHECK(required_error(others).code() == Errc::invalid_argument);
-}
-
-TEST_CASE("names: slots of a vector are names of columns where matrices are put together") {
-  const TempDir folder;
-  convert(open(write_named(folder / "a.dbdf", 2, 3, {}, {"a", "b", "c"})), {}, folder / "a.idv",
-          {});
-  const std::variant<Matrix, Frame> slots = open(folder / "a.idv"), same = open(folder / "a.dbdf");
-  const auto other = open(write_named(folder / "x.dbdf", 2, 3, {}, {"x", "y", "z"}));
-  const auto names = [](const auto& first, const auto& second, Axis axis) {
-    const std::variant<Matrix, Frame> parts[] = {first, second};
-    return texts_of(std::get<Matrix>(concat(parts, axis)).col_names());
-  };
-  CHECK(names(slots, slots, Axis::columns) == Texts{"a", "b", "c", "a", "b", "c"});
-  CHECK(names(other, slots, Axis::columns) == Texts{"x", "y", "z", "a", "b", "c"});
-  CHECK(names(slots, slots, Axis::rows) == Texts{"a", "b", "c"});
-  CHECK(names(same, slots, Axis::rows) == Texts{"a", "b", "c"});
-  for (const bool slots_first : {false, true}) {
-    const Error error = required_error(error_of(
-        [&] { names(slots_first ? slots : other, slots_first ? other : slots, Axis::rows); }));
-    CHECK(error.detail() == "the columns have other names than those of the objects before");
-  }
 }
 
 TEST_CASE("names: rows that are appended bring theirs") {
