@@ -95,7 +95,7 @@ void write_frame(const std::filesystem::path& path, std::uint64_t rows, Packing 
 }
 
 /// In tiles of 4 x 4, or of rows of one width after the other.
-void write_matrix(const std::filesystem::path& path, std::uint64_t side, bool regular) {
+void write_rows_of(const std::filesystem::path& path, std::uint64_t side, bool regular) {
   WriteOptions options;
   options.tile = TileShape{4, 4};
   options.off_grid = !regular;
@@ -122,8 +122,8 @@ std::size_t place_of_copy(const Bytes& bytes) {
 std::vector<Bytes> far_files(const test::TempDir& dir) {
   write_frame(dir / "plain.dbdf", 30'000, Packing::none);
   write_frame(dir / "packed.dbdf", 60'000, Packing::fast);
-  write_matrix(dir / "regular.dbdf", 200, true);
-  write_matrix(dir / "irregular.dbdf", 200, false);
+  write_rows_of(dir / "regular.dbdf", 200, true);
+  write_rows_of(dir / "irregular.dbdf", 200, false);
   std::vector<Bytes> files;
   for (const char* const name : {"plain", "packed", "regular", "irregular"}) {
     files.push_back(test::read_bytes(dir / (std::string(name) + ".dbdf")));
@@ -152,7 +152,7 @@ TEST_CASE(
 TEST_CASE("head copy: small files, and regular ones with a small index, have none") {
   const test::TempDir dir;
   write_frame(dir / "f.dbdf", 1000, Packing::none);
-  write_matrix(dir / "m.dbdf", 40, true);
+  write_rows_of(dir / "m.dbdf", 40, true);
   auto writer = MatrixWriter::create(dir / "large.dbdf", 1000, 100, ValueType::f64);
   std::vector<double> cells(100'000);
   for (std::size_t i = 0; i < cells.size(); ++i) cells[i] = static_cast<double>(i) + 0.25;
