@@ -89,8 +89,11 @@ void require_consistent(const Conversion& wanted, const FormatInfo& format) {
   if (!wanted.attributes.empty() && !keeps) {
     throw UsageError("--attribute is for a new dbdf file, without --append and --plain");
   }
-  if (wanted.names.any() && !keeps) {
-    throw UsageError("names are for a new dbdf file, without --append and --plain");
+  if (wanted.names.of_rows() && !keeps) {
+    throw UsageError("names of rows are for a new dbdf file, without --append and --plain");
+  }
+  if (wanted.names.col_file && (append || wanted.write.options.plain)) {
+    throw UsageError("names of columns go with neither --append nor --plain");
   }
   require_flags_for(format, wanted.write);
 }

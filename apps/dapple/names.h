@@ -24,7 +24,7 @@ std::vector<std::pair<std::string, std::string>> names_lines(
 /// A column of a frame, and files with a name on each line.
 struct NameFlags {
   std::optional<std::string> column, row_file, col_file;
-  bool any() const { return column || row_file || col_file; }
+  bool of_rows() const { return column || row_file; }
 };
 
 /// --row-names, --row-names-file and --col-names-file.

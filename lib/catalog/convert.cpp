@@ -39,6 +39,10 @@ Source source_of(const std::variant<Matrix, Frame>& in, const Selection& part,
     throw Error(Errc::unsupported, source.store().known_as(), std::nullopt,
                 "only a matrix can be written with its rows as columns, and only to dbdf");
   }
+  if (options.write.col_names != nullptr && source.kind() == ObjectKind::frame) {
+    throw Error(Errc::invalid_argument, source.store().known_as(), std::nullopt,
+                "the columns of a frame have labels, and no other names");
+  }
   judge_losses(source, format, options);
   if (&format != &native_format() || options.write.plain) return source;
   return {with_used_words(std::move(store), part, options.threads), part, options};
