@@ -20,8 +20,13 @@ using Parser = nlohmann::json;
 /// followed.
 class TreeBuilder : public nlohmann::json_sax<Parser> {
  public:
-  TreeBuilder(std::string_view text, Json& root)
-      : text_(text), end_(text.starts_with("\xef\xbb\xbf") ? 3 : 0), open_{&root} {}
+  /// Without `keeps` only the root's kind is kept.
+  TreeBuilder(std::string_view text, const std::string& file, Json& root, bool keeps)
+      : text_(text),
+        file_(file),
+        keeps_(keeps),
+        end_(text.starts_with("\xef\xbb\xbf") ? 3 : 0),
+        open_{&root} {}
   std::string fault;
   std::optional<std::uint64_t> fault_at{};  // of a text that is no JSON
 
@@ -43,7 +48,7 @@ class TreeBuilder : public nlohmann::json_sax<Parser> {
   bool binary(binary_t&) override { return false; }
   bool key(string_t& key) override {
     take(string_size());
-    open_.back()->keys.push_back(std::move(key));
+    if (keeps_) open_.back()->keys.push_back(std::move(key));
     return true;
   }
   bool start_object(std::size_t) override { return enter(Json::Kind::object); }
@@ -86,8 +91,12 @@ class TreeBuilder : public nlohmann::json_sax<Parser> {
   }
   /// A value whose first token has `size` bytes.
   Json& put(Json::Kind kind, std::size_t size) {
+    if (keeps_ && ++values_ > Json::kMostValues) {
+      throw Error(Errc::unsupported, file_, std::nullopt,
+                  "more than " + std::to_string(Json::kMostValues) + " values of JSON");
+    }
     Json& parent = *open_.back();
-    Json& value = open_.size() == 1 ? parent : parent.items.emplace_back();
+    Json& value = open_.size() == 1 ? parent : keeps_ ? parent.items.emplace_back() : passed_;
     value.kind = kind;
     value.at = take(size);
     return value;
@@ -107,31 +116,44 @@ class TreeBuilder : public nlohmann::json_sax<Parser> {
   }
 
   std::string_view text_;
+  const std::string& file_;
+  bool keeps_;
   std::size_t end_;          // of the last token
   std::vector<Json*> open_;  // the root, and what is not closed yet
+  std::size_t values_ = 0;
+  Json passed_{};  // the last value that is not kept
 };
 
-/// Finds the members of an object. Each step gives nothing where the text is not as it should be.
+/// Finds the members of an object, or the items of an array. Each step gives nothing where the text
+/// is not as it should be.
 class MemberFinder {
  public:
   explicit MemberFinder(std::string_view text)
       : text_(text), at_(text.starts_with("\xef\xbb\xbf") ? 3 : 0) {}
 
-  std::optional<std::vector<JsonMember>> all() {
-    std::vector<JsonMember> members;
-    if (!take('{')) return std::nullopt;
+  /// Whether that is all of the text.
+  bool each_member(const std::function<void(JsonMember)>& take_member) {
+    if (!take('{')) return false;
     if (!take('}')) {
       do {
         auto key = this->key();
-        if (!key || !take(':')) return std::nullopt;
+        if (!key || !take(':')) return false;
         const auto text = value();
-        if (!text) return std::nullopt;
-        members.push_back({*std::move(key), *text});
+        if (!text) return false;
+        take_member({*std::move(key), *text});
       } while (take(','));
-      if (!take('}')) return std::nullopt;
+      if (!take('}')) return false;
     }
     skip_blanks();
-    return at_ == text_.size() ? std::optional(std::move(members)) : std::nullopt;
+    return at_ == text_.size();
+  }
+  void each_item(const std::function<void(std::string_view)>& take_item) {
+    if (!take('[') || take(']')) return;
+    do {
+      const auto text = value();
+      if (!text) return;
+      take_item(*text);
+    } while (take(','));
   }
 
  private:
@@ -228,6 +250,24 @@ void append(std::string& out, const Json& value) {
   out += object ? '}' : ']';
 }
 
+/// The tree of a text, or no more than what its root is.
+Json follow(std::string_view json, const std::string& file, std::size_t most, bool keeps) {
+  if (json.size() > most) {
+    throw Error(
+        Errc::unsupported, file, std::nullopt,
+        std::to_string(json.size()) + " bytes of JSON are more than " + std::to_string(most));
+  }
+  // The parser takes a zero byte for the end of the text.
+  if (const std::size_t zero = json.find('\0'); zero != json.npos) {
+    throw Error(Errc::corrupt, file, zero, "not valid JSON: a zero byte");
+  }
+  Json root;
+  TreeBuilder builder(json, file, root, keeps);
+  const bool whole = Parser::sax_parse(json, &builder);
+  if (!whole) throw Error(Errc::corrupt, file, builder.fault_at, builder.fault);
+  return root;
+}
+
 }  // namespace
 
 void append_json_string(std::string& out, std::string_view text) {
@@ -247,30 +287,31 @@ void append_json_string(std::string& out, std::string_view text) {
   out += '"';
 }
 
-Json Json::parse(std::string_view json, const std::string& file, std::size_t most) {
-  if (json.size() > most) {
-    throw Error(
-        Errc::unsupported, file, std::nullopt,
-        std::to_string(json.size()) + " bytes of JSON are more than " + std::to_string(most));
-  }
-  // The parser takes a zero byte for the end of the text.
-  if (const std::size_t zero = json.find('\0'); zero != json.npos) {
-    throw Error(Errc::corrupt, file, zero, "not valid JSON: a zero byte");
-  }
-  Json root;
-  TreeBuilder builder(json, root);
-  const bool whole = Parser::sax_parse(json, &builder);
-  if (!whole) throw Error(Errc::corrupt, file, builder.fault_at, builder.fault);
-  return root;
+Json Json::parse(std::string_view json, const std::string& file) {
+  return follow(json, file, kMost, true);
+}
+
+Json::Kind check_json(std::string_view json, const std::string& file, std::size_t most) {
+  return follow(json, file, most, false).kind;
 }
 
 std::vector<JsonMember> json_members(std::string_view json, const std::string& file) {
+  std::vector<JsonMember> members;
   try {
-    if (auto members = MemberFinder(json).all()) return *std::move(members);
+    const auto take = [&](JsonMember member) { members.push_back(std::move(member)); };
+    if (MemberFinder(json).each_member(take)) return members;
   } catch (const Error&) {  // a key that is no text
   }
-  Json::parse(json, file);  // says what is wrong, unless this is another value
+  check_json(json, file, json.size());  // says what is wrong, unless this is another value
   return {};
+}
+
+void for_each_json_member(std::string_view object, const std::function<void(JsonMember)>& take) {
+  MemberFinder(object).each_member(take);
+}
+
+void for_each_json_item(std::string_view array, const std::function<void(std::string_view)>& take) {
+  MemberFinder(array).each_item(take);
 }
 
 const Json* Json::find(std::string_view key) const noexcept {

@@ -210,7 +210,7 @@ VerifyReport verify_collection(const detail::CollectionFiles& files, Level level
   for (const std::string& name : files.names()) {
     collect([&] {
       if (name.ends_with(detail::kMemberEnding)) return check_member(name);
-      detail::Json::parse(files.json(name), files.path() + '/' + name);
+      detail::check_json(files.json(name), files.path() + '/' + name);
     });
   }
   if (report.findings.empty()) collect([&] { Collection::find(files.path())->require_axes(); });

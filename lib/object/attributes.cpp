@@ -17,7 +17,7 @@ std::string fault_of_attributes(std::string_view json) {
            std::to_string(zero == json.npos ? 0 : zero) + " on";
   }
   try {
-    return Json::parse(json, "").is(Json::Kind::object) ? "" : "are JSON, but not an object";
+    return check_json(json, "") == Json::Kind::object ? "" : "are JSON, but not an object";
   } catch (const Error& e) {
     if (e.code() != Errc::corrupt) throw;
     return e.offset() ? "are not valid JSON in UTF-8, from about byte " +

@@ -264,6 +264,41 @@ def check_verify_and_repair_take_little_memory_for_many_blocks(dapple):
     assert done.returncode == 0, done
 
 
+def check_json_takes_little_memory(dapple):
+    """Texts of millions of values, of which no one asks: of the file and in pieces, no tree of all."""
+    def limit():
+        resource.setrlimit(resource.RLIMIT_DATA, (128 << 20, 128 << 20))
+    if dapple.run("--version", preexec_fn=limit).returncode != 0:
+        return  # a sanitizer, which takes more by itself
+    def numbers(mebibytes):
+        return "[" + "0," * (mebibytes << 19) + "0]"
+    columns = ",".join(['{"label":"a","of no use":[1,2,3,4,5,6]}'] * 20_000)
+    for name, members in (("a", '"other":' + numbers(60)), ("b", '"a":0,' * (10 << 20) + '"b":0'),
+                          ("c", f'"schema":[{columns}]')):
+        cols = 20_000 if name == "c" else 1
+        (dapple.folder / f"{name}.csv").write_text(",".join(["1"] * cols) + "\n")
+        (dapple.folder / f"{name}.csv.meta").write_text(
+            f'{{"numRows":1,"numCols":{cols},"valueType":"f64",{members}}}')
+        done = dapple.run("info", f"{name}.csv", preexec_fn=limit)
+        assert done.returncode == 0, done
+    grid = '{"name":"regular","configuration":{"chunk_shape":[2,2]}}'
+    (dapple.folder / "z.zarr").mkdir()
+    (dapple.folder / "z.zarr" / "zarr.json").write_text(
+        '{"zarr_format":3,"node_type":"array","shape":[2,2],"data_type":"uint8","fill_value":0,'
+        f'"chunk_grid":{grid},"chunk_key_encoding":{{"name":"default"}},'
+        f'"codecs":[{{"name":"bytes"}}],"attributes":{{"a":1,"b":{numbers(15)}}}}}')
+    done = dapple.run("info", "z.zarr", preexec_fn=limit)
+    assert done.returncode == 0, done
+    (dapple.folder / "c.dds").mkdir()
+    (dapple.folder / "c.dds" / "uns.json").write_text(f'{{"a":{numbers(15)}}}')
+    done = dapple.run("verify", "c.dds", preexec_fn=limit)
+    assert done.returncode == 0, done
+    too_many = numbers(60)
+    (dapple.folder / "a.csv.meta").write_text(f'{{"numRows":1,"numCols":1,"valueType":{too_many}}}')
+    done = dapple.run("info", "a.csv", preexec_fn=limit)
+    assert done.returncode == 1 and b"bytes of JSON are more than" in done.stderr, done
+
+
 def check_conversions_take_less_memory_than_the_file(dapple):
     """100 MB of text, to other formats and back, with 80 MiB of private memory."""
     def limit():

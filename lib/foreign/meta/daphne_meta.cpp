@@ -38,13 +38,15 @@ std::string_view type_name_or_fail(ValueType type) {
 /// Of a .meta file, which has some forty for each column of a frame.
 constexpr std::size_t kMostBytes = std::size_t{64} << 20;
 
-/// What DAPHNE's members say; others are passed over.
+/// What DAPHNE's members say; others are passed over. Of the columns no tree is made as a whole.
 class MetaReader {
  public:
-  MetaReader(const Json& json, const std::string& file) : json_(json), file_(file) {}
+  MetaReader(std::string_view text, const std::string& file) : text_(text), file_(file) {}
 
   DaphneMeta read() {
+    json_.kind = check_json(text_, file_, kMostBytes);
     if (!json_.is(Json::Kind::object)) fail(json_, "not a JSON object");
+    const std::string_view columns = take_members();
     DaphneMeta meta;
     if (const Json* const stored = member(json_, "numNonZeros")) {  // -1: not known
       if (!whole_number(*stored, "numNonZeros").starts_with('-')) meta.stored = stored->count();
@@ -54,7 +56,9 @@ class MetaReader {
     if (schema != nullptr) {
       require(*schema, Json::Kind::array, "schema", "an array");
       meta.kind = ObjectKind::frame;
-      for (const Json& column : schema->items) meta.columns.push_back(read_column(column, type));
+      for_each_json_item(columns, [&](std::string_view column) {
+        meta.columns.push_back(read_column(parsed(column), type));
+      });
     }
     meta.rows = extent("numRows");
     meta.cols = extent("numCols");
@@ -72,6 +76,39 @@ class MetaReader {
  private:
   [[noreturn]] void fail(const Json& at, const std::string& detail) const {
     throw Error(Errc::corrupt, file_, at.at, detail);
+  }
+
+  /// Keeps what this reads, but of the schema only what kind it is; gives the schema's text.
+  std::string_view take_members() {
+    static constexpr std::array<std::string_view, 5> kRead = {"numNonZeros", "valueType", "schema",
+                                                              "numRows", "numCols"};
+    std::string_view columns;
+    json_.at = text_.find('{');
+    for_each_json_member(text_, [&](JsonMember found) {
+      if (std::find(kRead.begin(), kRead.end(), found.key) == kRead.end()) return;
+      Json value;
+      if (found.key == "schema" && found.text.starts_with('[')) {
+        columns = found.text;
+        value.kind = Json::Kind::array;
+        value.at = place(columns);
+      } else {
+        value = parsed(found.text);
+      }
+      json_.keys.push_back(std::move(found.key));
+      json_.items.push_back(std::move(value));
+      member(json_, json_.keys.back());  // it is there once
+    });
+    return columns;
+  }
+  std::uint64_t place(std::string_view part) const {
+    return static_cast<std::uint64_t>(part.data() - text_.data());
+  }
+  /// A part of the text, which it and its members are at.
+  Json parsed(std::string_view part) const {
+    Json value = Json::parse(part, file_);
+    value.at += place(part);
+    for (Json& item : value.items) item.at += place(part);
+    return value;
   }
 
   const Json* member(const Json& in, std::string_view name) const {
@@ -142,8 +179,9 @@ class MetaReader {
     return column;
   }
 
-  const Json& json_;
+  std::string_view text_;
   const std::string& file_;
+  Json json_{};  // the members that are read
 };
 
 }  // namespace
@@ -251,7 +289,7 @@ std::string daphne_meta_text(const Schema& schema, std::optional<std::uint64_t> 
 }
 
 DaphneMeta parse_daphne_meta(std::string_view text, const std::string& file) {
-  return MetaReader(Json::parse(text, file, kMostBytes), file).read();
+  return MetaReader(text, file).read();
 }
 
 }  // namespace dapple::detail

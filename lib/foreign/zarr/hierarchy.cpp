@@ -15,14 +15,6 @@ namespace {
 constexpr char kAfterSlash = '/' + 1;
 constexpr std::uint64_t kUsual = 256 << 10;  // bytes of metadata, at most
 
-/// The member of an object, taken out of it; null when there is none.
-Json take(Json& object, std::string_view name) {
-  const Json* const found = object.find(name);
-  return found != nullptr
-             ? std::move(object.items[static_cast<std::size_t>(found - object.items.data())])
-             : Json{};
-}
-
 /// The first member whose key is not before this one. REQUIRES members in order.
 auto first_from(const std::vector<JsonMember>& members, std::string_view key) {
   return std::lower_bound(
@@ -32,21 +24,22 @@ auto first_from(const std::vector<JsonMember>& members, std::string_view key) {
 
 }  // namespace
 
-std::string_view Node::text(std::string_view attribute) const noexcept {
-  const Json* const found = attributes.find(attribute);
-  return found != nullptr && found->is(Json::Kind::string) ? found->text : std::string_view();
-}
-
 std::function<std::string()> Node::for_schema() const {
-  Json known = attributes;
+  Json known;
+  try {
+    if (!attributes.empty()) known = Json::parse(attributes, key);
+  } catch (const Error& e) {
+    if (e.code() != Errc::unsupported) throw;
+    return {};  // with more values they are longer
+  }
   arrays::drop_encoding(known);
   const Json* names = metadata.find("dimension_names");
-  if (names == nullptr) names = attributes.find("_ARRAY_DIMENSIONS");
+  if (names == nullptr) names = known.find("_ARRAY_DIMENSIONS");
   if (names != nullptr && names->items.size() == 2 && known.find("dimension_names") == nullptr &&
       names->items[0].is(Json::Kind::string) && names->items[1].is(Json::Kind::string)) {
     known.kind = Json::Kind::object;
     known.keys.emplace_back("dimension_names");
-    known.items.push_back(*names);
+    known.items.push_back(Json(*names));
   }
   std::string text = known.dump();
   if (known.keys.empty() || !fault_of_attributes(text).empty()) return {};
@@ -65,11 +58,9 @@ bool Hierarchy::read_root(const std::string& key) {
   text_ = *std::move(text);
   root_key_ = keys_->shown(key);
   const std::string_view inlined = is_v2_ ? "metadata" : "consolidated_metadata";
-  root_.kind = Json::Kind::object;
-  for (JsonMember& member : json_members(text_, root_key_)) {
+  for (const JsonMember& member : json_members(text_, root_key_)) {
     if (member.key != inlined) {
-      root_.keys.push_back(std::move(member.key));
-      root_.items.push_back(parsed(member.text));
+      check_part(member.text);
     } else if (is_v2_) {
       consolidate(member.text);
     } else {
@@ -92,21 +83,15 @@ void Hierarchy::consolidate(std::string_view all) {
                       consolidated_.end());
 }
 
-/// A part of the root's metadata, blamed where that has it.
-Json Hierarchy::parsed(std::string_view part) const {
+/// Throws as `check_json` of a part of the root's metadata, which is blamed.
+void Hierarchy::check_part(std::string_view part) const {
   try {
-    return Json::parse(part, root_key_);
+    check_json(part, root_key_);
   } catch (const Error& e) {
     if (!e.offset()) throw;
     const auto begin = static_cast<std::uint64_t>(part.data() - text_.data());
     throw e.retold(e.file(), begin + *e.offset(), e.detail());
   }
-}
-
-std::optional<Json> Hierarchy::consolidated(std::string_view key) const {
-  const auto at = first_from(consolidated_, key);
-  return at != consolidated_.end() && at->key == key ? std::optional(parsed(at->text))
-                                                     : std::nullopt;
 }
 
 std::optional<std::string> Hierarchy::read_text(const std::string& key) const {
@@ -121,47 +106,57 @@ std::optional<std::string> Hierarchy::read_text(const std::string& key) const {
   return text;
 }
 
-std::optional<Json> Hierarchy::read(const std::string& key) const {
-  const auto text = read_text(key);
-  return text ? std::optional(Json::parse(*text, keys_->shown(key))) : std::nullopt;
+/// What a file of metadata at a path holds, which is JSON; nothing where there is none.
+std::optional<std::string> Hierarchy::json_of(const std::string& path,
+                                              std::string_view name) const {
+  const std::string key = below(path, name);
+  if (!is_consolidated_) {
+    auto text = read_text(key);
+    if (text) check_json(*text, keys_->shown(key));
+    return text;
+  }
+  const std::string& wanted = is_v2_ ? key : path;
+  const auto at = first_from(consolidated_, wanted);
+  if (at == consolidated_.end() || at->key != wanted) return std::nullopt;
+  check_part(at->text);
+  return std::string(at->text);
 }
 
 std::optional<Node> Hierarchy::find(const std::string& path) const {
   if (is_v2_) return find_v2(path);
-  std::optional<Json> json;
-  if (path.empty()) {
-    json = root_;
-  } else if (!is_consolidated_) {
-    json = read(below(path, "zarr.json"));
-  } else {
-    json = consolidated(path);
-  }
-  if (!json) return std::nullopt;
-  Node node{path, keys_->shown(below(path, "zarr.json")), false, {}, take(*json, "attributes")};
-  const Json type = take(*json, "node_type");
-  node.is_array = type.is_text("array");
-  if (!node.is_array && !type.is_text("group")) {
+  const auto own = path.empty() ? std::nullopt : json_of(path, "zarr.json");
+  if (!path.empty() && !own) return std::nullopt;
+  Node node{path, keys_->shown(below(path, "zarr.json")), false, {}, {}};
+  std::string other = "{";
+  for_each_json_member(own ? *own : text_, [&](const JsonMember& member) {
+    if (member.key == "attributes") {
+      if (node.attributes.empty()) node.attributes = member.text;
+    } else if (!path.empty() || member.key != "consolidated_metadata") {
+      if (other.size() > 1) other += ',';
+      append_json_string(other, member.key);
+      other.append(":").append(member.text);
+    }
+  });
+  node.metadata = Json::parse(other + '}', node.key);
+  const Json* const type = node.metadata.find("node_type");
+  node.is_array = type != nullptr && type->is_text("array");
+  if (!node.is_array && (type == nullptr || !type->is_text("group"))) {
     throw Error(Errc::corrupt, node.key, std::nullopt, "node_type is neither 'array' nor 'group'");
   }
-  if (node.is_array) node.metadata = std::move(*json);
   return node;
 }
 
 std::optional<Node> Hierarchy::find_v2(const std::string& path) const {
-  const auto get = [&](std::string_view name) -> std::optional<Json> {
-    const std::string key = below(path, name);
-    return is_consolidated_ ? consolidated(key) : read(key);
-  };
   Node node{path, keys_->shown(below(path, ".zarray")), true, {}, {}};
-  if (auto array = get(".zarray")) {
-    node.metadata = std::move(*array);
-  } else if (get(".zgroup")) {
+  if (const auto array = json_of(path, ".zarray")) {
+    node.metadata = Json::parse(*array, node.key);
+  } else if (json_of(path, ".zgroup")) {
     node.is_array = false;
     node.key = keys_->shown(below(path, ".zgroup"));
   } else {
     return std::nullopt;
   }
-  if (auto attributes = get(".zattrs")) node.attributes = std::move(*attributes);
+  if (auto attributes = json_of(path, ".zattrs")) node.attributes = *std::move(attributes);
   return node;
 }
 

@@ -17,11 +17,9 @@ struct Node {
   std::string path;  // "" for the root
   std::string key;   // of its metadata, for messages
   bool is_array = false;
-  Json metadata;    // of an array
-  Json attributes;  // an object, or null
+  Json metadata;           // of an array
+  std::string attributes;  // JSON: an object, or another value; "" for none
 
-  /// An attribute that is a string; "" for none.
-  std::string_view text(std::string_view attribute) const noexcept;
   /// All of them and, of an array of two dimensions, their names as "dimension_names", as a schema
   /// has them (lib/object/attributes.h). None where they are longer than it allows.
   std::function<std::string()> for_schema() const;
@@ -45,16 +43,14 @@ class Hierarchy {
   bool read_root(const std::string& key);
   void consolidate(std::string_view all);
   std::optional<std::string> read_text(const std::string& key) const;
-  std::optional<Json> read(const std::string& key) const;
-  Json parsed(std::string_view part) const;
-  std::optional<Json> consolidated(std::string_view key) const;
+  std::optional<std::string> json_of(const std::string& path, std::string_view name) const;
+  void check_part(std::string_view part) const;
   std::optional<Node> find_v2(const std::string& path) const;
 
   std::shared_ptr<const Keys> keys_;
   bool is_v2_ = false, is_consolidated_ = false;
   std::string root_key_, text_;           // what the root's metadata is called, and is
   std::vector<JsonMember> consolidated_;  // of that text: by path, or by key in version 2
-  Json root_;                             // of version 3
 };
 
 }  // namespace dapple::detail::zarr

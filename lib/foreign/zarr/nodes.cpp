@@ -6,9 +6,12 @@ namespace dapple::detail::zarr {
 
 arrays::Object object_of(Node node) {
   const bool is_array = node.is_array;
-  return {is_array, [attributes = std::move(node.attributes)](const char* name) {
-            const Json* const found = attributes.find(name);
-            return found != nullptr ? std::optional(*found) : std::nullopt;
+  return {is_array, [node = std::move(node)](const char* name) {
+            std::optional<Json> found;
+            for_each_json_member(node.attributes, [&](const JsonMember& member) {
+              if (member.key == name && !found) found = Json::parse(member.text, node.key);
+            });
+            return found;
           }};
 }
 
