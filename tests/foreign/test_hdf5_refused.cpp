@@ -68,6 +68,29 @@ TEST_CASE("hdf5: what is no matrix says so") {
   CHECK(refusal_of(dir / "d.h5", "X").detail() == "the data set X has 0 dimensions, not 1 or 2");
 }
 
+TEST_CASE("hdf5: what is nested deeply is opened by its name alone") {
+  const TempDir dir;
+  std::string deep;
+  for (int i = 0; i < 31; ++i) deep += "g/";
+  Hdf5Writer(dir / "d.h5").data_set<double>(deep + "m", {1, 2}, {1, 2});
+  CHECK(Matrix::open(dir / "d.h5").cols() == 2);
+
+  deep += "g/";
+  Hdf5Writer(dir / "d.h5").data_set<double>(deep + "m", {1, 2}, {1, 2});
+  CHECK(refusal_of(dir / "d.h5").detail() == "the file holds no matrices, only " + deep +
+                                                 "m (more than 32 deep: opened by its name alone)");
+  CHECK(Matrix::open(dir / "d.h5", {.array = deep + "m"}).cols() == 2);
+
+  while (deep.size() < 2 * 99) deep += "g/";
+  {
+    Hdf5Writer file(dir / "d.h5");
+    file.data_set<double>(deep + "g/m", {1, 2}, {1, 2});
+    file.data_set<double>("z", {1, 2}, {1, 2});  // not reached
+  }
+  CHECK(refusal_of(dir / "d.h5").detail() == "the file holds no matrices, only " + deep +
+                                                 "g (more than 32 deep: opened by its name alone)");
+}
+
 TEST_CASE("hdf5: a data set of a later release than the library is not called absent") {
   const TempDir dir;
   Hdf5Writer(dir / "d.h5").data_set<std::int32_t>("a/X", {1, 2}, {1, 2});

@@ -39,14 +39,23 @@ class Listing {
 
  private:
   static constexpr std::size_t kMost = 100'000;  // of objects that are looked at
+  static constexpr const char* kDeep = "more than 32 deep: opened by its name alone";
+  // Each step down is taken for all objects further down, too, and by HDF5 in each step.
+  static constexpr std::ptrdiff_t kDeepest = 32, kEnd = 100;
 
   // Called by C code, through which no exception may pass.
   herr_t visit(hid_t root, const char* path, const H5O_info_t& info) noexcept {
     try {
       const std::string_view name(path);
       const bool inside = !group_.empty() && name.starts_with(group_);
-      if (!inside) look_at(root, path, info.type);
-      return ++seen_ < kMost ? 0 : 1;
+      const auto depth = std::count(name.begin(), name.end(), '/') + 1;
+      if (depth > kDeepest && !inside) {
+        const bool told = info.type == H5O_TYPE_DATASET || depth >= kEnd;
+        if (told) choices_.add_other(path, kDeep);
+      } else if (!inside) {
+        look_at(root, path, info.type);
+      }
+      return ++seen_ < kMost && depth < kEnd ? 0 : 1;
     } catch (...) {
       error_ = std::current_exception();
       return -1;
