@@ -12,6 +12,7 @@
 #include "lib/io/hash.h"
 #include "lib/io/local/local_file.h"
 #include "lib/object/dictionary.h"
+#include "lib/object/label_search.h"
 #include "tests/check.h"
 #include "tests/support.h"
 
@@ -365,4 +366,20 @@ TEST_CASE("columns: a meaning that the type cannot have is refused when the file
   column.meaning.unit = static_cast<TimeUnit>(5);
   CHECK(refusal(column) ==
         "column 'u': there is no unit of ticks 5; they are 0, days, to 4, nanoseconds");
+}
+
+TEST_CASE("columns: where many are asked for by label, they are sorted, and the first is found") {
+  std::vector<Column> columns;
+  for (int i = 0; i < 1000; ++i) columns.push_back({"c" + std::to_string(i * 7 % 500)});
+  const LabelSearch search;
+  for (int look = 0; look < 3; ++look) {
+    for (std::uint64_t k = 0; k < 500; ++k) REQUIRE(search.find(columns, columns[k].label) == k);
+    CHECK(!search.find(columns, ""));
+    CHECK(!search.find(columns, "c5000"));
+    CHECK(search.is_sorted());
+  }
+
+  const LabelSearch once;
+  CHECK(once.find(columns, "c7") == 1);
+  CHECK(!once.is_sorted());
 }

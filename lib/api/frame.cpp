@@ -42,11 +42,7 @@ const Column& Frame::column_info(std::uint64_t col) const& {
 }
 
 std::optional<std::uint64_t> Frame::find_column(std::string_view label) const noexcept {
-  const auto& columns = store_->schema().columns;
-  for (std::uint64_t k = 0; k < columns.size(); ++k) {
-    if (columns[k].label == label) return k;
-  }
-  return std::nullopt;
+  return store_->find_column(label);
 }
 
 std::uint64_t Frame::column(std::string_view label) const {

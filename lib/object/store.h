@@ -24,6 +24,7 @@
 #include "lib/io/byte_source.h"
 #include "lib/object/checked_blocks.h"
 #include "lib/object/driver.h"
+#include "lib/object/label_search.h"
 #include "lib/object/schema.h"
 #include "lib/object/zero_row.h"
 
@@ -54,6 +55,10 @@ class Store {
   /// What `Entry::offset` counts in.
   const ByteSource& blocks() const noexcept { return *blocks_; }
   const Schema& schema() const noexcept { return schema_; }
+  /// The first column of a frame with this label.
+  std::optional<std::uint64_t> find_column(std::string_view label) const noexcept {
+    return labels_.find(schema_.columns, label);
+  }
   const BlockIndex& index() const noexcept { return index_; }
   const Driver& driver() const noexcept { return *driver_; }
   template <class S>
@@ -315,6 +320,7 @@ class Store {
   std::unique_ptr<DriverState> state_;
   ReadNames col_names_;  // of a matrix
   std::shared_ptr<const ByteSource> blocks_;
+  LabelSearch labels_;
   std::string_view format_;
   std::string note_;
   std::vector<std::string> contents_;
