@@ -185,3 +185,11 @@ TEST_CASE("writer: default tiles of sparse cells have cells, however many are st
     CHECK(tile.cols >= 1);
   }
 }
+
+TEST_CASE("writer: a huge matrix of few cells has few tiles, whose sides are both long") {
+  for (const std::uint64_t side : {std::uint64_t{1} << 33, std::uint64_t{1} << 40}) {
+    const TileShape tile = default_sparse_tile(side, side, 1, ValueType::f64);
+    CHECK(tile.rows == std::numeric_limits<std::uint32_t>::max());
+    CHECK(tile.cols == tile.rows);
+  }
+}

@@ -49,9 +49,9 @@ TileShape default_sparse_tile(std::uint64_t rows, std::uint64_t cols, double sto
     return std::floor(std::clamp(cells, std::min(least, most), std::min(most, kMostSide)));
   };
   const double tile_rows = side(std::min(width, kWidth), 1, height);
-  // Where all rows hold less, a tile has more columns.
-  const double tile_cols =
-      tile_rows < height ? std::min(width, kWidth) : side(height, kWidth, width);
+  // Where all rows hold less, or as many as a tile can have, it has more columns.
+  const double tile_cols = tile_rows < std::min(height, kMostSide) ? std::min(width, kWidth)
+                                                                   : side(tile_rows, kWidth, width);
   return {static_cast<std::uint32_t>(tile_rows), static_cast<std::uint32_t>(tile_cols)};
 }
 
