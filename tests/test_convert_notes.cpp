@@ -149,3 +149,25 @@ TEST_CASE("convert: formats without groups of columns are told of") {
   CHECK(notes("b.dbdf", true) == lost("the plain layout"));
   CHECK(notes("b.csv", false, {{2, 1}}).empty());
 }
+
+TEST_CASE("convert: of a matrix without rows, text has no columns, unless they have names") {
+  const TempDir dir;
+  MatrixWriter::create(dir / "a.dbdf", 0, 3, ValueType::f64).finish();
+  WriteOptions named;
+  NamesBuilder builder;
+  for (const char* const name : {"x", "y", "z"}) builder.add(name);
+  named.col_names = builder.finish();
+  MatrixWriter::create(dir / "b.dbdf", 0, 3, ValueType::f64, named).finish();
+  const auto note_of = [&](const char* from, const char* to) {
+    std::string note;
+    ConvertOptions options;
+    options.note = [&](const std::string& text) { note += text; };
+    convert(open(dir / from), {}, dir / to, options);
+    return note;
+  };
+  CHECK(note_of("a.dbdf", "a.csv") ==
+        "csv has the columns of a matrix in its rows; the file is empty, and no table");
+  CHECK(note_of("a.dbdf", "a.npy").empty());
+  CHECK(note_of("b.dbdf", "b.csv").empty());
+  CHECK(Frame::open(dir / "b.csv").label(2) == "z");
+}

@@ -347,6 +347,9 @@ bool hides_labels(const Source& source) {
 }  // namespace
 
 void note_mistaken(const Source& source, const std::string& target, const TakeNote& note) {
+  if (source.kind() == ObjectKind::matrix && source.rows() == 0 && named_columns(source).empty()) {
+    note(target + " has the columns of a matrix in its rows; the file is empty, and no table");
+  }
   note_named("column", mistaken_words(source),
              target +
                  " does not tell such words from numbers, times or truth values; give the columns "
