@@ -1,6 +1,7 @@
 """Web addresses, which the library reads itself, and what names of other schemes are."""
 
 import http.server
+import json
 import pickle
 import threading
 
@@ -127,3 +128,58 @@ def test_what_is_no_file_system_and_what_is_at_an_address_of_this_machine(make, 
     assert np.array_equal(dp.open(f"file://{m.path}")[:], np.eye(3))
     with pytest.raises(dp.UnsupportedError, match="Parquet and Arrow far away are not read here"):
         dp.convert("https://host/x.parquet", tmp_path / "x.dbdf")
+
+
+class Ranges(http.server.BaseHTTPRequestHandler):
+    """Serves ranges of the files in `server.folder`, and refuses HEAD, as signed addresses do."""
+
+    def log_message(self, *_):
+        """Nothing."""
+
+    def do_GET(self):
+        file = self.server.folder / self.path.lstrip("/")
+        if not file.is_file():
+            self.send_error(404)
+            return
+        data, wanted = file.read_bytes(), self.headers.get("Range", "bytes=0-")
+        one, two = wanted.removeprefix("bytes=").split("-")
+        first = int(one) if one else max(0, len(data) - int(two))
+        last = min(len(data) - 1, int(two)) if one and two else len(data) - 1
+        self.send_response(206)
+        self.send_header("ETag", f'"{hash(data)}"')
+        self.send_header("Content-Range", f"bytes {first}-{last}/{len(data)}")
+        self.send_header("Content-Length", str(last + 1 - first))
+        self.end_headers()
+        self.wfile.write(data[first : last + 1])
+
+
+def write_zarr(folder, a):
+    folder.mkdir(exist_ok=True)
+    rows, cols = a.shape
+    told = {"zarr_format": 2, "shape": [rows, cols], "chunks": [rows, cols], "dtype": a.dtype.str}
+    told |= {"compressor": None, "fill_value": 0, "order": "C", "filters": None}
+    (folder / ".zarray").write_text(json.dumps(told))
+    (folder / "0.0").write_bytes(a.tobytes())
+
+
+def test_pickles_of_what_a_web_server_has_in_folders(tmp_path):
+    a = cells((4, 3), "<i4", density=0.5)
+    dp.write_collection(tmp_path / "c.dds", {"X": a, "a b/c": a})
+    dp.write(tmp_path / "m.dbdf", a)
+    write_zarr(tmp_path / "a.zarr", a)
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Ranges) as server:
+        server.folder = tmp_path
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        host = f"http://127.0.0.1:{server.server_port}"
+        opened = [dp.open(f"{host}/{name}") for name in ("m.dbdf", "c.dds/X", "a.zarr", "a.zarr/")]
+        opened += [dp.open(f"{host}/c.dds{end}", array="X") for end in ("", "/")]
+        pickles = [pickle.dumps(m) for m in opened]
+        for text in pickles:
+            assert np.array_equal(pickle.loads(text)[:], a)
+        dp.write_collection(tmp_path / "c.dds", {"X": a[:3]}, overwrite=True)
+        dp.write(tmp_path / "m.dbdf", a[:3], overwrite=True)
+        write_zarr(tmp_path / "a.zarr", a[:3])
+        for text in pickles:
+            with pytest.raises(dp.StaleError):
+                pickle.loads(text)
+        server.shutdown()

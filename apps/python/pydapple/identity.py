@@ -17,7 +17,6 @@ Stamp = tuple[int, int, int] | remote.Version
 _OPENING = ("format", "array", "check", "guard", "read_ahead", "threads", "csv", "futhark", "idv",
             "cache", "temporary")  # fmt: skip
 _SAMPLE = 4096  # bytes
-_METADATA = ("zarr.json", ".zmetadata", ".zgroup", ".zarray", ".zattrs")  # of a folder of Zarr
 
 
 def file_name(path: Any) -> str:
@@ -52,7 +51,7 @@ def stamp_of(path: str) -> Stamp:
 
 
 def _metadata_in(folder: str) -> list[str]:
-    files = (os.path.join(folder, name) for name in _METADATA)
+    files = (os.path.join(folder, name) for name in remote.METADATA)
     return [file for file in files if os.path.exists(file)]
 
 
@@ -165,7 +164,9 @@ class Opened:
 
     def _state(self) -> Stamp:
         if self._stamp is None:
-            self._stamp = remote.version_of_address(self.path)
+            member = self._options.get("array") or ""
+            form: str = self.format  # type: ignore[attr-defined]
+            self._stamp = remote.version_of_address(self.path, form, member)
         return self._stamp
 
 
