@@ -1,5 +1,7 @@
 #include "lib/object/attributes.h"
 
+#include <utility>
+
 #include "dapple/error.h"
 #include "lib/base/json.h"
 
@@ -28,6 +30,17 @@ std::string fault_of_attributes(std::string_view json) {
 
 bool is_empty_object(std::string_view json) noexcept {
   return json.find_first_not_of("{} \t\r\n") == json.npos;
+}
+
+std::string turned_attributes(std::string json) {
+  constexpr std::string_view kDimensions = "dimension_names";
+  if (json.find(kDimensions) == json.npos) return json;
+  Json known = Json::parse(json, "");
+  for (std::size_t i = 0; i < known.keys.size(); ++i) {
+    std::vector<Json>& names = known.items[i].items;
+    if (known.keys[i] == kDimensions && names.size() == 2) std::swap(names[0], names[1]);
+  }
+  return known.dump();
 }
 
 }  // namespace dapple::detail

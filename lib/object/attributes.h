@@ -16,4 +16,8 @@ std::string fault_of_attributes(std::string_view json);
 /// True for attributes without a member. REQUIRES a text without a fault.
 bool is_empty_object(std::string_view json) noexcept;
 
+/// Those of the transpose: "dimension_names", what rows and columns are called together, are the
+/// other way round; everything else is as it was. REQUIRES "" or a text without a fault.
+std::string turned_attributes(std::string json);
+
 }  // namespace dapple::detail

@@ -11,6 +11,7 @@
 #include "lib/base/parallel.h"
 #include "lib/cells/convert_cells.h"
 #include "lib/dbdf/write/block_writer.h"
+#include "lib/object/attributes.h"
 
 namespace dapple::detail::dbdf {
 
@@ -277,7 +278,9 @@ WriteSummary write_transposed(const Source& source, const std::filesystem::path&
   schema.value_type = source.schema().value_type;
   schema.storage = source.schema().storage;
   if (hint.empty()) {  // a copy by column needs none
-    schema.attributes = source.schema().attributes;
+    if (const auto own = source.schema().attributes) {
+      schema.attributes = [own] { return turned_attributes(own()); };
+    }
     schema.row_names = source.schema().names_of_columns();
     schema.col_names = source.schema().row_names;
   }
