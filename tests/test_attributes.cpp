@@ -151,8 +151,9 @@ TEST_CASE("attributes: kept by convert, of parts and transposed, or replaced") {
   options.transpose = true;
   convert(object, {}, folder / "turned.dbdf", options);
   CHECK(attributes_of(folder / "turned.dbdf") == kNoted);
-  const auto named = open(write_noted(
-      folder / "n.dbdf", R"({"a":{"dimension_names":[1,2]},"dimension_names":["c","g"],"b":1.50})"));
+  const auto named =
+      open(write_noted(folder / "n.dbdf",
+                       R"({"a":{"dimension_names":[1,2]},"dimension_names":["c","g"],"b":1.50})"));
   convert(named, {}, folder / "dims.dbdf", options);
   CHECK(attributes_of(folder / "dims.dbdf") ==
         R"({"a":{"dimension_names":[1,2]},"dimension_names":["g","c"],"b":1.50})");
