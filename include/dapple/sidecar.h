@@ -54,10 +54,11 @@ struct ColumnCopyOptions {
 /// compressed files; stale_index when the file changes meanwhile.
 ///
 /// Reads the file once to count, then all columns from left to right, as many at a time as have 128
-/// MiB of cells: four times or less, since the rows of a larger file are taken in up to 64 bands,
-/// which is how many places a column is in. Memory: at most 256 MiB, whatever the size of the file,
-/// and what the decoding of its blocks takes: whole COO blocks, for example. 128 bytes for each
-/// block of the copy.
+/// MiB of cells, or a quarter of the memory that the process may have (ulimit -d, -v), if less:
+/// four times or less, since the rows of a larger file are taken in up to 64 bands, which is how
+/// many places a column is in. Memory: at most 256 MiB, whatever the size of the file, and what the
+/// decoding of its blocks takes: whole COO blocks, for example. 128 bytes for each block of the
+/// copy.
 WriteSummary write_column_copy(const std::filesystem::path& file, const OpenOptions& options = {},
                                const ColumnCopyOptions& copy = {});
 

@@ -316,6 +316,28 @@ def check_conversions_take_less_memory_than_the_file(dapple):
     assert (dapple.folder / "again.csv").read_bytes() == text
 
 
+def check_transposing_takes_a_share_of_the_memory(dapple):
+    """96 MB of dense cells, with 80 MiB of private memory."""
+    def limit():
+        resource.setrlimit(resource.RLIMIT_DATA, (80 << 20, 80 << 20))
+    if dapple.run("--version", preexec_fn=limit).returncode != 0:
+        return  # a sanitizer, which takes more by itself
+    rows, cols = 3000, 4000
+    row = struct.pack(f"<{cols}d", *(k + 0.1 for k in range(cols)))
+    with open(dapple.folder / "large.dbdf", "wb") as out:
+        out.write(inputs.matrix_header(rows, cols, "f64"))
+        out.write(struct.pack("<QQIIBB", 0, 0, rows, cols, 1, inputs.CODES["f64"]))
+        for _ in range(rows):
+            out.write(row)
+    for command in (("convert", "--transpose", "large.dbdf", "turned.dbdf"),
+                    ("index", "--columns", "--no-sync", "large.dbdf")):
+        done = dapple.run(*command, "--threads", "1", preexec_fn=limit)
+        assert done.returncode == 0, done
+    for name in ("turned.dbdf", "large.dbdf.dpc"):
+        done = dapple.run("get", name, "--rows", "3999:", "--cols", "2998:")
+        assert done.stdout == b"3999.1,3999.1\n", done
+
+
 def check_a_copy_by_column_takes_little_memory(dapple):
     """12.5 million entries in one block of rows, with 128 MiB of private memory."""
     def limit():

@@ -11,6 +11,7 @@
 #include "lib/base/parallel.h"
 #include "lib/cells/convert_cells.h"
 #include "lib/dbdf/write/block_writer.h"
+#include "lib/io/local/memory_limit.h"
 #include "lib/object/attributes.h"
 
 namespace dapple::detail::dbdf {
@@ -21,7 +22,8 @@ namespace {
 constexpr std::uint64_t kMostEntries = std::uint64_t{1} << 21;
 /// Bytes of entries that a block is meant to hold.
 constexpr double kMeantBytes = 4 << 20;
-/// Bytes of cells that are collected together.
+/// Bytes of cells that are collected together, if that is no more than a quarter of the memory.
+/// What blocks are written does not depend on it.
 constexpr std::uint64_t kCollectedBytes = std::uint64_t{128} << 20;
 /// Bands of the source's rows that are turned one by one, so that each is read a few times only,
 /// and not all of the file for each group of columns. A column is in as many places.
@@ -180,13 +182,14 @@ std::uint64_t Transposer::bytes(std::uint64_t group, Range rows, bool dense) con
 /// Puts the blocks of these rows, as many at a time as have few enough cells.
 void Transposer::run_rows(BlockWriter& writer, Range rows) {
   const std::uint64_t groups = (source_.cols() - 1) / width_ + 1;
+  const std::uint64_t collected = std::min(kCollectedBytes, memory_allowed() / 4);
   for (std::uint64_t group = 0; group < groups;) {
     const bool dense = is_dense(group, rows);
     Range some{group, group + 1};
     std::uint64_t all = bytes(group, rows, dense);
     for (; some.end < groups && is_dense(some.end, rows) == dense; ++some.end) {
       all += bytes(some.end, rows, dense);
-      if (all > kCollectedBytes) break;
+      if (all > collected) break;
     }
     if (dense) {
       put_dense(writer, rows, some);

@@ -1,5 +1,6 @@
 #include "lib/io/local/memory_limit.h"
 
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -65,6 +66,15 @@ std::uint64_t look_up() noexcept {
 std::uint64_t memory_limit() noexcept {
   static const std::uint64_t limit = look_up();
   return limit;
+}
+
+std::uint64_t memory_allowed() noexcept {
+  std::uint64_t least = memory_limit();
+  for (const auto what : {RLIMIT_DATA, RLIMIT_AS}) {
+    rlimit limit{};  // none is the largest number
+    if (::getrlimit(what, &limit) == 0) least = std::min<std::uint64_t>(least, limit.rlim_cur);
+  }
+  return least;
 }
 
 }  // namespace dapple::detail
