@@ -99,6 +99,20 @@ TEST_CASE("zarr: an archive is what was packed into it, in a folder of its own o
   }
 }
 
+TEST_CASE("zarr: attributes that are no object are none, and names of dimensions are kept") {
+  const TempDir dir;
+  const fs::path path = copied(dir, "v3.zarr") / "big", file = path / "zarr.json";
+  const std::string whole = read_text(file), known = "\"attributes\":";
+  REQUIRE(whole.find(known) != std::string::npos);
+  for (const char* const other : {"[1, 2, 3, 4, 5, 6, 7, 8]", "\"a\"", "null", "7"}) {
+    CAPTURE(std::string(other));
+    std::string text = whole;
+    text.insert(text.find(known), known + other + ", ");  // the first of two counts
+    write_text(file, text);
+    CHECK(Matrix::open(path).attributes() == "{\"dimension_names\":[\"y\",\"x\"]}");
+  }
+}
+
 TEST_CASE("zarr: cells of chunks that are not there are the fill value") {
   const Matrix m = open_array(golden("zarr") / "v3.zarr", "partial");
   require_cells(m, 5);

@@ -32,6 +32,7 @@ std::function<std::string()> Node::for_schema() const {
     if (e.code() != Errc::unsupported) throw;
     return {};  // with more values they are longer
   }
+  if (!known.is(Json::Kind::object)) known = {};  // no one has such attributes
   arrays::drop_encoding(known);
   const Json* names = metadata.find("dimension_names");
   if (names == nullptr) names = known.find("_ARRAY_DIMENSIONS");
