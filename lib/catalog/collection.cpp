@@ -43,11 +43,6 @@ bool may_be_archive(std::string_view name) {
   return name.ends_with(kCollectionEnding) || name.ends_with(".zip");
 }
 
-bool is_packed_collection(const ByteSource& file) {
-  const auto head = file.bytes(0, std::min<std::uint64_t>(file.size(), 64));
-  return recognise_collection({file, head, {}}) != Match::no;
-}
-
 /// Throws unsupported for a folder of more files than anybody reads.
 void require_few(std::size_t members, const std::string& path) {
   if (members < kMostMembers) return;
@@ -82,6 +77,11 @@ std::optional<std::pair<std::string, std::string>> split_member(const std::strin
 }
 
 }  // namespace
+
+bool is_packed_collection(const ByteSource& file) {
+  const auto head = file.bytes(0, std::min<std::uint64_t>(file.size(), 64));
+  return recognise_collection({file, head, {}}) != Match::no;
+}
 
 bool is_member_name(std::string_view name) {
   if (name.find_first_of(std::string_view("\\:\0", 3)) != name.npos) return false;

@@ -33,6 +33,9 @@ inline constexpr std::string_view kDeclaration = "collection.json";
 /// "X" and "layers/counts", but not "../X" or "/X".
 bool is_member_name(std::string_view name);
 
+/// Whether a file is a collection packed as one. Throws io.
+bool is_packed_collection(const ByteSource& file);
+
 /// True for a folder whose name ends in .dds.
 bool is_collection_folder(const std::string& path);
 

@@ -53,6 +53,25 @@ bool may_be_member(std::string_view name) {
   return at != name.npos && is_member_name(name.substr(at + 5));
 }
 
+/// Whether it may be one of a member of a packed collection, FILE.zip/X.
+bool may_be_packed(std::string_view name) {
+  const std::size_t at = name.rfind(".zip/");
+  return at != name.npos && is_member_name(name.substr(at + 5));
+}
+
+/// The bytes of that member. `find` opens the name of the archive, and gives nullptr when there
+/// is none; so does this, also where the archive is no collection.
+SourcePtr find_packed(std::string_view name,
+                      const std::function<SourcePtr(const std::string&)>& find) {
+  const std::size_t end = name.rfind(".zip/") + 4;
+  auto archive = find(std::string(name.substr(0, end)));
+  if (archive == nullptr || !is_packed_collection(*archive)) return nullptr;
+  const CollectionFiles files(std::move(archive));
+  const std::string member(name.substr(end + 1)), file = member_file(member);
+  if (!files.has(file)) fail_member(files.path(), files.members(kMemberEnding), member);
+  return files.open(file);
+}
+
 /// What a store has in a folder, which ends in a slash: the latest state of a data set; nullptr
 /// when there is none.
 SourcePtr find_dataset(const std::shared_ptr<const ObjectStore>& store, const std::string& folder,
@@ -99,9 +118,17 @@ SourcePtr open_address(const std::string& address, const OpenOptions& options) {
   const std::string_view path = path_of(address);
   const bool is_folder = path.ends_with('/'), is_collection = is_collection_of(path, options);
   const bool is_member = !is_folder && may_be_member(path);
+  const bool is_packed = !is_folder && may_be_packed(path);
   if (!is_folder && !path.ends_with(".zarr")) {
-    if (!is_collection && !is_member) return http::open_address(address, cache);
+    if (!is_collection && !is_member && !is_packed) return http::open_address(address, cache);
     if (auto source = http::find_address(address, cache)) return source;  // a file of its own
+  }
+  if (is_packed) {
+    const std::string query = address.substr(path.size());
+    auto source = find_packed(path, [&](const std::string& archive) {
+      return http::find_address(archive + query, cache);
+    });
+    return source != nullptr ? source : http::open_address(address, cache);  // throws why not
   }
   std::string folder = address;
   if (is_member) return http::open_address(folder.insert(path.size(), kMemberEnding), cache);
@@ -159,6 +186,9 @@ SourcePtr open_in_store(const std::shared_ptr<const ObjectStore>& store, const s
     source = find_member_file(store, folder + member_file(options.array), cache);
   } else if (may_be_member(name)) {
     source = find_member_file(store, name + std::string(kMemberEnding), cache);
+  } else if (may_be_packed(name)) {
+    source = find_packed(
+        name, [&](const std::string& archive) { return find_in_store(store, archive, cache); });
   }
   if (source == nullptr) {
     source = find_hierarchy(

@@ -152,3 +152,18 @@ def test_what_is_no_collection_there(files):
             dp.open(name, fs=fs)
         with pytest.raises(ValueError, match="it is no collection"):
             dp.Collection(name, fs=fs)
+
+
+@pytest.mark.parametrize("far", ["fs file", "address"], indirect=True)
+def test_members_of_an_archive_have_names_as_on_this_machine(far):
+    path, where = far
+    archive, _, query = path.partition("?")
+    for member, expected in (("X", X), ("layers/counts", 2 * X)):
+        m = dp.open(f"{archive}/{member}?{query}".rstrip("?"), **where)
+        np.testing.assert_array_equal(m[:], expected.toarray())
+        np.testing.assert_array_equal(pickle.loads(pickle.dumps(m))[:], expected.toarray())
+        np.testing.assert_array_equal(m.to_dask().compute(), expected.toarray())
+    with pytest.raises(ValueError, match="no member 'Y', only X, layers/counts"):
+        dp.open(f"{archive}/Y?{query}".rstrip("?"), **where)
+    with pytest.raises(FileNotFoundError, match=r"none\.zip/Y"):
+        dp.open(path.replace("c.zip", "none.zip/Y"), **where)

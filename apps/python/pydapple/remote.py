@@ -114,6 +114,8 @@ def version_of_address(address: str, format: str, member: str) -> Version:
             with suppress(FileNotFoundError):
                 return _version_of(address)
         files = [f"{folder}/{quote(member)}".rstrip("/") + ".dbdf"] if ".dds" in folder else []
+        archive, is_packed, _ = folder.rpartition(".zip/")
+        files += [archive + ".zip"] if is_packed else []
     found = []
     for file in files:
         with suppress(FileNotFoundError):
