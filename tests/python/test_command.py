@@ -36,5 +36,5 @@ def test_what_cannot_be_converted_is_said_in_a_sentence(tmp_path):
     assert done.returncode == 1 and "pydapple says: " in done.stderr and "Traceback" not in done.stderr
     dp.write(tmp_path / "m.dbdf", [[1.0, 2.0]])
     done = dapple("convert", tmp_path / "m.dbdf", tmp_path / "m.parquet")
-    assert "a matrix has no labelled columns" in done.stderr
+    assert "Parquet and Arrow need a frame, and this is a matrix" in done.stderr
     assert not (tmp_path / "t.dbdf").exists() and not (tmp_path / "m.parquet").exists()

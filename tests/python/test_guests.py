@@ -41,7 +41,7 @@ def test_parquet_and_arrow_files_both_ways(there, tmp_path, ending):
     with pytest.raises(FileNotFoundError):
         dp.convert(tmp_path / f"none.{ending}", tmp_path / "x.dbdf")
     dp.write(tmp_path / "m.dbdf", np.eye(3))
-    with pytest.raises(ValueError, match="no labelled columns"):
+    with pytest.raises(ValueError, match=r"need a frame, and this is a matrix; write it as \.npz, or what its to_pandas"):
         dp.convert(tmp_path / "m.dbdf", tmp_path / f"m.{ending}")
 
 

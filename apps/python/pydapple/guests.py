@@ -216,7 +216,8 @@ def save(
     else:
         if not isinstance(opened, Frame):
             raise InvalidArgumentError(
-                "a matrix has no labelled columns, which Parquet and Arrow need; write it as .npz"
+                "Parquet and Arrow need a frame, and this is a matrix; write it as .npz, or what "
+                "its to_pandas gives"
             )
         if col_names is not None:
             raise InvalidArgumentError("the columns of a frame have labels, and no other names")
