@@ -88,9 +88,9 @@ const Verb kServeVerb = {
     "files as a Zarr hierarchy, over HTTP",
     "Prints an address and serves what the files hold as Zarr, version 3, until it is\n"
     "interrupted: to programs on this machine, and only to those that have the address.\n"
-    "One matrix is the array 'data', a frame a group of its columns, a collection one of its\n"
-    "members; several files are arrays and groups by their names. Chunks are decoded when\n"
-    "somebody asks for them.\n",
+    "One matrix is the array 'data', beside those of the names of its rows and columns, a frame\n"
+    "a group of its columns, a collection one of its members; several files are arrays and groups\n"
+    "by their names. Chunks are decoded when somebody asks for them.\n",
     "  dapple serve ratings.dbdf\n"
     "  dapple serve X.dbdf obs.csv --port 8080\n"
     "  dapple serve pbmc.dds\n",

@@ -118,13 +118,13 @@ Json described(const Column& column, const std::string& name, Json known) {
 }
 
 Json array_json(const ChunkedArray& array, Json attributes, Json dimensions) {
-  const bool column = array.column.has_value(), words = array.has_words();
-  const bool truth = column && array.meaning->meaning.kind == MeaningKind::boolean &&
+  const bool words = array.has_words();
+  const bool truth = array.column && array.meaning->meaning.kind == MeaningKind::boolean &&
                      !array.meaning->meaning.missing;
   Json codec{{"name", words ? "vlen-utf8" : "bytes"}};
   if (!words && size_of(array.type) > 1) codec["configuration"] = {{"endian", "little"}};
   Json shape = Json::array({array.rows}), chunk = Json::array({array.chunk_rows});
-  if (!column) {
+  if (!array.is_flat()) {
     shape.push_back(array.cols);
     chunk.push_back(array.chunk_cols);
   }
@@ -155,23 +155,39 @@ void append_number(std::string& out, std::size_t n) {
   for (int shift = 0; shift < 32; shift += 8) out += static_cast<char>(number >> shift & 0xff);
 }
 
-/// The words of `count` codes as the codec vlen-utf8 has them; missing ones are empty.
-std::string words_of(const Column& column, const std::string& codes, std::size_t count) {
+/// `count` words as the codec vlen-utf8 has them.
+template <class WordAt>
+std::string encoded_words(std::size_t count, const WordAt& word_at) {
   std::string out;
   append_number(out, count);
   for (std::size_t i = 0; i < count; ++i) {
-    std::uint32_t code = 0;
-    std::memcpy(&code, codes.data() + i * sizeof code, sizeof code);
-    const std::string_view word =
-        code == kMissingCode ? std::string_view() : (*column.meaning.words)[code - 1];
+    const std::string_view word = word_at(i);
     append_number(out, word.size());
     out += word;
   }
   return out;
 }
 
+/// The words of `count` codes; missing ones are empty.
+std::string words_of(const Column& column, const std::string& codes, std::size_t count) {
+  return encoded_words(count, [&](std::size_t i) {
+    std::uint32_t code = 0;
+    std::memcpy(&code, codes.data() + i * sizeof code, sizeof code);
+    return code == kMissingCode ? std::string_view() : (*column.meaning.words)[code - 1];
+  });
+}
+
+/// Chunk i of names.
+std::string names_of(const ChunkedArray& array, std::uint64_t i) {
+  const std::uint64_t first = i * array.chunk_rows;
+  return encoded_words(static_cast<std::size_t>(array.chunk_rows), [&](std::size_t k) {
+    return first + k < array.rows ? (*array.names)[first + k] : std::string_view();
+  });
+}
+
 /// Chunk (i, j), padded with zeros.
 std::string chunk_of(const ChunkedArray& array, std::uint64_t i, std::uint64_t j) {
+  if (array.names != nullptr) return names_of(array, i);
   const std::uint64_t row = i * array.chunk_rows, col = j * array.chunk_cols;
   const Range rows{row, row + std::min(array.chunk_rows, array.rows - row)};
   const Range cols{col, col + std::min(array.chunk_cols, array.cols - col)};
@@ -208,7 +224,14 @@ ZarrTree::ZarrTree(std::vector<std::pair<std::string, Object>> objects) {
   Json attributes = Json::object();
   const bool single = objects.size() == 1 && objects[0].first.empty();
   if (single && std::holds_alternative<Matrix>(objects[0].second)) {
-    add_matrix("data", std::get<Matrix>(objects[0].second));
+    const auto& matrix = std::get<Matrix>(objects[0].second);
+    add_matrix("data", matrix);
+    const Json noted = Json::parse(matrix.attributes());
+    const Json dimensions = dimensions_of(noted.value("dimension_names", Json()));
+    for (const std::size_t axis : {0, 1}) {
+      const auto dimension = dimensions[axis].get<std::string>();
+      add_names(dimension, axis == 0 ? matrix.row_names() : matrix.col_names(), dimension);
+    }
   } else if (single) {
     add_frame("", std::get<Frame>(objects[0].second));
     attributes = Json::parse(metadata_.at(""))["attributes"];
@@ -286,8 +309,21 @@ void ZarrTree::add_frame(const std::string& path, const Frame& frame) {
     put(prefix + name, std::move(array), std::move(json));
     order.push_back(name);
   }
+  add_names(path.empty() ? "row" : path + "/row", shared->row_names(), "row");
   attributes["column-order"] = std::move(order);
   metadata_[path] = dump(group_json(std::move(attributes)));
+}
+
+/// Names of rows or columns, unless there is another array of that name.
+void ZarrTree::add_names(const std::string& path, std::shared_ptr<const Names> names,
+                         const std::string& dimension) {
+  if (names == nullptr || dimension != node_name(dimension) || metadata_.contains(path)) return;
+  ChunkedArray array;
+  array.rows = names->size();
+  array.chunk_rows = std::min(at_least_one(array.rows), kSmall / 8);
+  array.names = std::move(names);
+  std::string json = dump(array_json(array, Json::object(), Json::array({dimension})));
+  put(path, std::move(array), std::move(json));
 }
 
 /// The root, with the metadata of all other nodes.
@@ -318,8 +354,8 @@ std::optional<std::string> ZarrTree::find(std::string_view key) const {
   if (found == arrays_.end()) return std::nullopt;
   const ChunkedArray& array = found->second;
   const auto place = parse_place(key.substr(mark + kChunks.size()));
-  if (!place || place->size() != (array.column ? 1U : 2U)) return std::nullopt;
-  const std::uint64_t i = (*place)[0], j = array.column ? 0 : (*place)[1];
+  if (!place || place->size() != (array.is_flat() ? 1U : 2U)) return std::nullopt;
+  const std::uint64_t i = (*place)[0], j = array.is_flat() ? 0 : (*place)[1];
   const auto outside = [](std::uint64_t n, std::uint64_t extent, std::uint64_t step) {
     return extent == 0 || n > (extent - 1) / step;
   };

@@ -92,6 +92,37 @@ def check_serve_attributes(dapple):
     assert attributes_of("n/zarr.json", "noted.csv", "column_attributes=5")["attributes"] == {}
 
 
+def check_serve_names(dapple):
+    """Names are arrays called as their dimensions, as vlen-utf8 has words, and columns go before them."""
+    def words(chunk):
+        count, found = struct.unpack_from("<I", chunk)[0], []
+        for _ in range(count):
+            size = struct.unpack_from("<I", chunk, 4 if not found else at)[0]
+            begin = (4 if not found else at) + 4
+            found.append(chunk[begin : begin + size].decode())
+            at = begin + size
+        return found
+
+    (dapple.folder / "rows.txt").write_text("a/b\nü\n")
+    (dapple.folder / "cols.txt").write_text("x\n7\nrow\n")
+    for dims in (["row", "col"], ["cell", "gene"]):
+        assert dapple.run("convert", "plain.csv", "named.dbdf", "--force", "--row-names-file", "rows.txt",
+                          "--col-names-file", "cols.txt", "--attribute",
+                          f"dimension_names={json.dumps(dims)}").returncode == 0
+        with serving(dapple, "named.dbdf") as address:
+            for name, wanted in zip(dims, (["a/b", "ü"], ["x", "7", "row"]), strict=True):
+                array = json.loads(ask(f"{address}/{name}/zarr.json")[2])
+                assert (array["shape"], array["dimension_names"]) == ([len(wanted)], [name]), array
+                assert array["data_type"] == "string" and words(ask(f"{address}/{name}/c/0")[2]) == wanted
+    for label in ("id", "row"):
+        (dapple.folder / "table.csv").write_text(f"{label},name\n5,a\n6,b\n")
+        assert dapple.run("convert", "table.csv", "table.dbdf", "--force", "--row-names", "name").returncode == 0
+        with serving(dapple, "table.dbdf") as address:
+            array = json.loads(ask(f"{address}/row/zarr.json")[2])
+            assert (array["data_type"] == "string") is (label == "id"), array
+            assert label == "row" or words(ask(f"{address}/row/c/0")[2]) == ["a", "b"]
+
+
 def check_serve_ranges(dapple):
     with serving(dapple, "plain.csv") as address:
         key = address + "/data/c/0/0"

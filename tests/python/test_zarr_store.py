@@ -249,6 +249,27 @@ def test_attributes_and_dimensions_are_passed_on(make, there):
     assert dict(group["a"].attrs) == {"unit": "m"}
 
 
+def test_names_are_coordinates_of_their_dimensions(make, there):
+    xr = pytest.importorskip("xarray")
+    cells = np.arange(6).reshape(2, 3)
+    named = {"row_names": ["a/b", ""], "col_names": ["x", "ü", "7"]}
+    for attrs in ({}, {"dimension_names": ["cell", "gene"]}):
+        m = make(cells, **named, attrs=attrs)
+        found = xr.open_zarr(dp.zarr_store(m))
+        down, across = attrs.get("dimension_names", ("row", "col"))
+        assert found["data"].dims == (down, across) and set(found.coords) == {down, across}
+        assert found[down].values.tolist() == ["a/b", ""]
+        assert found[across].values.tolist() == ["x", "ü", "7"]
+    for odd in (["data", "c"], ["a/b", "c"]):  # no node can be called so
+        m = make(cells, **named, attrs={"dimension_names": odd})
+        assert sorted(opened(dp.zarr_store(m)).keys()) == ["c", "data"]
+    many = [str(k) for k in range(70_000)]  # in several chunks
+    f = there({"n": np.arange(70_000)}, row_names=many)
+    assert xr.open_zarr(dp.zarr_store({"obs": f}), group="obs")["row"].values.tolist() == many
+    f = there({"row": np.arange(2)}, row_names=["a", "b"])
+    assert opened(dp.zarr_store(f))["row"][:].tolist() == [0, 1]
+
+
 def test_missing_words_are_empty_and_small_files_have_a_group(there):
     group = opened(dp.zarr_store(there({"w": np.array(["x", None, "y"], object)})))
     assert group["w"][:].tolist() == ["x", "", "y"]

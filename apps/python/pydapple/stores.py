@@ -35,9 +35,10 @@ def zarr_store(
     >>> xarray.open_zarr(dp.zarr_store("people.csv"))
 
     A matrix is the array ``data`` of the dimensions ``row`` and ``col``, a frame a group of one
-    array of the dimension ``row`` for each of `Frame.columns`. Chunks are decoded when they are
-    asked for, whatever the tiles are, and nothing is written; a dense tile that is a chunk is not
-    even copied.
+    array of the dimension ``row`` for each of `Frame.columns`. Names of rows and columns are the
+    arrays called as their dimensions, which xarray makes coordinates; of matrices, where one is all
+    that the store holds. Chunks are decoded when they are asked for, whatever the tiles are, and
+    nothing is written; a dense tile that is a chunk is not even copied.
 
     Words are of the data type ``string``, missing ones empty. Times are integers with the ``units``
     of the CF conventions, and columns with missing integers or Booleans have the attribute

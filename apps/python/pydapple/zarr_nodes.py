@@ -17,6 +17,7 @@ from .errors import InvalidArgumentError, TypeMismatchError, shown
 from .frame import Frame
 from .matrix import Matrix
 from .meanings import Meaning
+from .names import Names
 
 _SMALL = 1 << 18  # bytes of a chunk: smaller tiles are put together,
 _LARGE = 1 << 24  # larger ones are cut
@@ -121,6 +122,27 @@ class ColumnArray(Array):
         return padded
 
 
+class NamesArray(Array):
+    """Names of rows or columns, as a coordinate: an array called as its dimension."""
+
+    dtype = np.dtype(object)
+
+    def __init__(self, names: Names, dim: str) -> None:
+        self.names = names
+        self.shape = (len(names),)
+        self.chunks = (max(1, min(len(names), _SMALL // 8)),)
+        self.dims = (dim,)
+        self.attributes = {}
+
+    def part(self, chunk: tuple[int, ...], rows: range) -> NDArray[Any]:
+        """The names, "" for what has none."""
+        begin = chunk[0] * self.chunks[0] + rows.start
+        some = self.names[begin : begin + len(rows)]
+        padded: NDArray[Any] = np.full(len(rows), "", object)
+        padded[: len(some)] = some
+        return padded
+
+
 def _described(
     name: str, frame: Frame, where: int, dtype: np.dtype[Any], noted: Mapping[str, Attributes]
 ) -> Json:
@@ -187,7 +209,10 @@ class Tree:
         self.arrays: dict[str, Array] = {}
         self.groups: dict[str, Json] = {"": {}}
         if isinstance(opened, Matrix):
-            self._add("data", MatrixArray(opened, _pair(chunks, opened), absent))
+            array = MatrixArray(opened, _pair(chunks, opened), absent)
+            self._add("data", array)
+            for dim, names in zip(array.dims, (opened.row_names, opened.col_names), strict=True):
+                self._add_names(dim, names, dim)
         elif isinstance(opened, Frame):
             self._add_frame("", opened, chunks)
         else:
@@ -211,6 +236,11 @@ class Tree:
         self.arrays[path] = array
         self._add_groups(path.rpartition("/")[0])
 
+    def _add_names(self, path: str, names: Names | None, dim: str) -> None:
+        """Names of rows or columns, unless there is another array of that name."""
+        if names is not None and dim == node_name(dim) and path not in self.arrays:
+            self._add(path, NamesArray(names, dim))
+
     def _add_groups(self, path: str) -> None:
         while path and path not in self.groups:
             if path in self.arrays:
@@ -226,6 +256,7 @@ class Tree:
         for name, where in frame._named():
             below = f"{path}/{node_name(name)}" if path else node_name(name)
             self._add(below, ColumnArray(frame, name, where, step, of_columns))
+        self._add_names(f"{path}/row" if path else "row", frame.row_names, "row")
         noted = {key: one for key, one in attrs.items() if key != COLUMNS}
         self.groups[path] |= noted
         self.groups[path]["column-order"] = [node_name(name) for name in frame.columns]
