@@ -71,6 +71,14 @@ DatasetPart part_at(const std::filesystem::path& path, const dataset::Id& id, Bl
   return part;
 }
 
+/// Tells of names, which a data set has no place for.
+void note_names(const std::variant<Matrix, Frame>& data, const ConvertOptions& options) {
+  const BlockedObject& object =
+      std::visit([](const BlockedObject& o) -> const BlockedObject& { return o; }, data);
+  if (!options.note || (object.row_names() == nullptr && object.col_names() == nullptr)) return;
+  options.note("a data set keeps no names of rows and columns");
+}
+
 DatasetPart write_selection(const std::filesystem::path& folder,
                             const std::variant<Matrix, Frame>& data, const Selection& selection,
                             BlockPos at, const ConvertOptions& options) {
@@ -79,6 +87,7 @@ DatasetPart write_selection(const std::filesystem::path& folder,
   ConvertOptions how = options;
   how.to.clear();  // the name of a part tells
   how.write.plain = how.write.overwrite = false;
+  note_names(data, options);
   try {
     convert(data, selection, path, how);
     return part_at(path, id, at);
