@@ -109,16 +109,6 @@ TEST_CASE("csv write: labels are quoted where they must be") {
   }
 }
 
-TEST_CASE("csv write: a label by which the text would be taken for none is refused") {
-  using namespace std::string_literals;
-  const test::TempDir dir;
-  const Table table = frame({{"a", ValueType::i8}, {"b\n\0c"s, ValueType::i8}}, 1);
-  const auto error = test::error_of([&] { csv_of(table, dir); });
-  REQUIRE(error);
-  CHECK(error->code() == Errc::unsupported);
-  CHECK(error->detail() == "delimited text cannot hold a label with a zero byte");
-}
-
 TEST_CASE("csv write: objects without rows, and without columns") {
   const test::TempDir dir;
   CHECK(csv_of(frame({{"a", ValueType::i8}, {"b", ValueType::i8}}, 0), dir) == "a,b\n");

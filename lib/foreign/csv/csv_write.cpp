@@ -58,13 +58,9 @@ struct Style {
   bool short_floats = false;
 };
 
-/// Throws unsupported for a label by which the file would be taken for no text (`require_text`).
 std::string header_line(const std::vector<Column>& columns, const Style& style) {
   std::string line;
   for (const Column& column : columns) {
-    if (column.label.find('\0') != std::string::npos) {
-      throw Error(Errc::unsupported, "delimited text cannot hold a label with a zero byte");
-    }
     append_csv_label(column.label, line);
     line += style.delimiter;
   }
