@@ -44,17 +44,18 @@ int run_repair(const Arguments& arguments, Console& console) {
   WriteFlags write;
   Command command(kRepairVerb);
   command.operand("FILE", input.file, "the file to repair; it is not touched");
-  add_from_flag(command, input.options);
   command.section("writing");
   command.option(
       "-o,--output", "OUT", [&](const std::string& text) { take_output(text, destination); },
       "the file to write");
   command.flag("--force", destination.force, "replace OUT if it exists");
   add_pack_flag(command, write);
+  add_reading_flags(command, input.options);
   add_shared_flags(command, console, "one JSON object per loss, then one that counts them");
   command.parse(arguments);
 
   require_named_file(input, "repair");
+  require_flags_fit(input, console);
   if (destination.path.empty()) throw UsageError("-o OUT is missing");
   if (destination.is_stdout())
     throw UsageError("cannot repair to standard output; -o OUT must name a file");

@@ -63,7 +63,7 @@ void add_input(Command& command, Input& input, const std::string& operand) {
   command.operand(operand, input.file, "the file, pipe or address to read; - is standard input");
 }
 
-void add_from_flag(Command& command, OpenOptions& options) {
+void add_reading_flags(Command& command, OpenOptions& options) {
   command.section("reading");
   command.option(
       "--from", "FORMAT",
@@ -72,10 +72,6 @@ void add_from_flag(Command& command, OpenOptions& options) {
   command.option(
       "--cache", "DIR", [&options](const std::string& text) { options.cache = text; },
       "keep pieces of objects on servers in DIR, for all processes here, at most 10 GiB");
-}
-
-void add_reading_flags(Command& command, OpenOptions& options) {
-  add_from_flag(command, options);
   add_format_flags(command, options);
 }
 

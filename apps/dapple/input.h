@@ -25,10 +25,7 @@ struct Input {
 /// Adds the operand.
 void add_input(Command& command, Input& input, const std::string& operand = "FILE");
 
-/// Adds --from.
-void add_from_flag(Command& command, OpenOptions& options);
-
-/// Adds --from, and the flags of each format that has some.
+/// Adds --from, --cache, and the flags of each format that has some.
 void add_reading_flags(Command& command, OpenOptions& options);
 
 /// Text will be parsed in `folder`, where a dbdf file is to be made of it, which it may become; as

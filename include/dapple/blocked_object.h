@@ -216,6 +216,11 @@ class BlockedObject {
   /// values that views returned may be wrong. Does nothing without the guard. One system call.
   void require_intact() const;
 
+  /// What the web server that the file was opened from calls the state that is read: its size, ETag
+  /// and date, a line each; "" where it is on none. O(1).
+  const std::string& server_version() const& noexcept;
+  const std::string& server_version() const&& = delete;
+
   /// Asks the system to load the blocks of a region from storage, and returns at once. Throws
   /// out_of_range, corrupt. O(blocks that the region touches).
   void prefetch(const Region& region) const;

@@ -129,6 +129,10 @@ PackedCounts BlockedObject::packed() const {
 
 void BlockedObject::require_intact() const { store_->require_intact(); }
 
+const std::string& BlockedObject::server_version() const& noexcept {
+  return store_->file().version();
+}
+
 BlockRange BlockedObject::blocks() const& noexcept {
   return {store_.get(), store_->index().size()};
 }

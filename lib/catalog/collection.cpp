@@ -297,8 +297,17 @@ std::shared_ptr<ByteSource> open_member(const std::string& path, const OpenOptio
   if (!place) return nullptr;
   const auto& [above, name] = *place;
   if (name.empty()) return open_source(above.string(), options);  // which may be a data set
-  const CollectionFiles files(LocalFile::open(above.string(), options.guard));
-  return files.open(name + std::string(kMemberEnding));
+  return open_packed(LocalFile::open(above.string(), options.guard), name);
+}
+
+std::shared_ptr<ByteSource> open_packed(std::shared_ptr<ByteSource> archive,
+                                        const std::string& member) {
+  const CollectionFiles files(std::move(archive));
+  const std::vector<std::string> members = files.members(kMemberEnding);
+  const bool only = member.empty() && members.size() == 1;
+  const std::string file = (only ? members.front() : member) + std::string(kMemberEnding);
+  if (!files.has(file)) fail_member(files.path(), members, member);
+  return files.open(file);
 }
 
 Match recognise_collection(const Probe& probe) {
@@ -311,12 +320,7 @@ Match recognise_collection(const Probe& probe) {
 
 std::shared_ptr<const Store> open_collection(std::shared_ptr<ByteSource> file,
                                              const OpenOptions& options) {
-  const CollectionFiles files(std::move(file));
-  const std::vector<std::string> members = files.members(kMemberEnding);
-  const bool only = options.array.empty() && members.size() == 1;
-  const std::string name = (only ? members.front() : options.array) + std::string(kMemberEnding);
-  if (!files.has(name)) fail_member(files.path(), members, options.array);
-  return dbdf::open_dbdf(files.open(name), options);
+  return dbdf::open_dbdf(open_packed(std::move(file), options.array), options);
 }
 
 }  // namespace detail

@@ -23,6 +23,7 @@ namespace dapple::detail {
 
 inline constexpr std::string_view kCollectionEnding = ".dds", kMemberEnding = ".dbdf",
                                   kJsonEnding = ".json";
+inline constexpr std::string_view kCollectionFormat = "collection";
 /// What the axes are declared in; the first member of an archive that is a collection.
 inline constexpr std::string_view kDeclaration = "collection.json";
 
@@ -46,6 +47,11 @@ std::string member_path(const std::string& folder, const std::string& member);
 /// The bytes of the member that PATH/NAME names in a file that is a collection; of a folder, those
 /// of its file. Null where `find_member` finds nothing. Throws as `member_path`.
 std::shared_ptr<ByteSource> open_member(const std::string& path, const OpenOptions& options);
+
+/// The bytes of a member of an archive; "": of the only one. Throws invalid_argument for one that
+/// is not there, listing those that are.
+std::shared_ptr<ByteSource> open_packed(std::shared_ptr<ByteSource> archive,
+                                        const std::string& member);
 
 /// The file of that member in the folder. Throws invalid_argument for a name that is none.
 std::string member_file(const std::string& member);

@@ -77,7 +77,7 @@ constexpr std::array kTable = {
            .open = npz::open_npz,
            .list = npz::list_npz,
            .check_sums = npz::check_sums},
-    Format{.info = {"collection", "collection of dbdf files", ".dds", true, false, false},
+    Format{.info = {kCollectionFormat, "collection of dbdf files", ".dds", true, false, false},
            .recognise = recognise_collection,
            .open = open_collection},
     Format{.info = {"hdf5", "HDF5 file", ".h5 .hdf5 .h5ad", true, false, false},
@@ -282,7 +282,9 @@ const Format& format_of(std::shared_ptr<ByteSource>& file, const OpenOptions& op
     // that saves a fifth of a cold open.
     if (options.format.empty()) return kOwn[0];
   } else if (is_compressed(*file)) {
-    file = decompress(*file);
+    auto plain = decompress(*file);
+    plain->set_version(file->version());
+    file = std::move(plain);
   }
   return options.format.empty() ? best_match(*file) : named_to_read(*file, options);
 }

@@ -1,6 +1,7 @@
 #include <string>
 
 #include "dapple/verify.h"
+#include "lib/catalog/collection.h"
 #include "lib/catalog/formats.h"
 #include "lib/catalog/sources.h"
 #include "lib/dataset/open_dataset.h"
@@ -29,7 +30,9 @@ RepairReport repair(const std::filesystem::path& in, const std::filesystem::path
           "a state of a data set is not repaired: open the one before; a part can be, which "
           "makes a file that is committed as a new part");
     }
-    if (format != nullptr && format->info.name != dbdf::kDriver.format) {
+    if (format != nullptr && format->info.name == kCollectionFormat) {
+      file = open_packed(file, reading.array);
+    } else if (format != nullptr && format->info.name != dbdf::kDriver.format) {
       throw Error(Errc::invalid_argument, file->name(), std::nullopt,
                   "only dbdf files can be repaired, and the format of this one is " +
                       std::string(format->info.name),

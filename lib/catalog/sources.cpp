@@ -66,10 +66,7 @@ SourcePtr find_packed(std::string_view name,
   const std::size_t end = name.rfind(".zip/") + 4;
   auto archive = find(std::string(name.substr(0, end)));
   if (archive == nullptr || !is_packed_collection(*archive)) return nullptr;
-  const CollectionFiles files(std::move(archive));
-  const std::string member(name.substr(end + 1)), file = member_file(member);
-  if (!files.has(file)) fail_member(files.path(), files.members(kMemberEnding), member);
-  return files.open(file);
+  return open_packed(std::move(archive), std::string(name.substr(end + 1)));
 }
 
 /// What a store has in a folder, which ends in a slash: the latest state of a data set; nullptr

@@ -175,6 +175,10 @@ class ByteSource {
   /// The name of what the user opened, where this was made from that. Set before this is shared.
   const std::string& known_as() const noexcept { return known_as_.empty() ? name_ : known_as_; }
   void set_known_as(std::string name) noexcept { known_as_ = std::move(name); }
+  /// What the server that this is on calls this state of it; "" where it is on none. Set before
+  /// this is shared.
+  const std::string& version() const noexcept { return version_; }
+  void set_version(std::string version) noexcept { version_ = std::move(version); }
   /// When hashes are to be looked at, here and in what is beside it. Set before this is shared.
   Check check() const noexcept { return check_; }
   void set_check(Check check) noexcept { check_ = check; }
@@ -193,7 +197,7 @@ class ByteSource {
 
   mutable std::atomic<const std::byte*> base_{nullptr};
   std::string name_;
-  std::string chosen_, note_, known_as_;
+  std::string chosen_, note_, known_as_, version_;
   Identity identity_;
   std::uint64_t number_;
   Check check_{};

@@ -21,6 +21,7 @@ class WindowSource final : public ByteSource {
         whole_(std::move(whole)),
         begin_(bytes.begin) {
     set_outgrows_memory(whole_->outgrows_memory());
+    set_version(whole_->version());
     find_base();
   }
 

@@ -167,19 +167,27 @@ def test_pickles_of_what_a_web_server_has_in_folders(tmp_path):
     dp.write_collection(tmp_path / "c.dds", {"X": a, "a b/c": a})
     dp.write(tmp_path / "m.dbdf", a)
     write_zarr(tmp_path / "a.zarr", a)
+    dp.convert(tmp_path / "m.dbdf", tmp_path / "m.csv")
+    dp.convert(tmp_path / "m.dbdf", tmp_path / "m.csv.gz")
+    dp.pack_collection(tmp_path / "c.dds", tmp_path / "c.zip")
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Ranges) as server:
         server.folder = tmp_path
         threading.Thread(target=server.serve_forever, daemon=True).start()
         host = f"http://127.0.0.1:{server.server_port}"
         opened = [dp.open(f"{host}/{name}") for name in ("m.dbdf", "c.dds/X", "a.zarr", "a.zarr/")]
         opened += [dp.open(f"{host}/c.dds{end}", array="X") for end in ("", "/")]
+        opened += [dp.open(f"{host}/{name}") for name in ("m.csv", "m.csv.gz", "c.zip/X")]
         pickles = [pickle.dumps(m) for m in opened]
         for text in pickles:
             assert np.array_equal(pickle.loads(text)[:], a)
+        opened.append(dp.open(f"{host}/c.dds/X"))  # nothing has been asked of it
         dp.write_collection(tmp_path / "c.dds", {"X": a[:3]}, overwrite=True)
         dp.write(tmp_path / "m.dbdf", a[:3], overwrite=True)
         write_zarr(tmp_path / "a.zarr", a[:3])
-        for text in pickles:
+        for ending in ("csv", "csv.gz"):
+            dp.convert(tmp_path / "m.dbdf", tmp_path / f"m.{ending}", overwrite=True)
+        dp.pack_collection(tmp_path / "c.dds", tmp_path / "c.zip", overwrite=True)
+        for text in [*pickles, *map(pickle.dumps, opened)]:  # also those made only now
             with pytest.raises(dp.StaleError):
                 pickle.loads(text)
         server.shutdown()

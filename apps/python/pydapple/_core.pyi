@@ -127,6 +127,8 @@ class Object:
     @property
     def index_origin(self) -> str:
         """Where the block index came from: 'embedded', 'sidecar' or 'scanned'."""
+    @property
+    def _server_version(self) -> str: ...
     def contents(self) -> list[str]:
         """The objects in the file, for formats that hold several."""
     def _attributes(self) -> str: ...

@@ -144,8 +144,7 @@ def open(
         handle = _core.open(name, open_options(options), far)
     if array is not None and member is None and not far:
         _require_arrays(name, handle.format)
-    stamp = None if far else stamp_of(name)
-    made = remembering(handle, name, options, stamp, {} if far else None)
+    made = remembering(handle, name, options, None if far else stamp_of(name), {} if far else None)
     if member is not None and isinstance(made, Matrix):
         from .collection import NamesInCollection  # which needs this module
 
@@ -156,9 +155,9 @@ def open(
 def remembering(
     handle: Any, name: str, options: dict[str, Any], stamp: Any, where: dict[str, Any] | None
 ) -> Matrix | Frame:
-    """What was opened, which remembers where that is; None: here."""
+    """What was opened, which remembers where that is; None: here. At an address it has no stamp."""
     made = Matrix(handle) if isinstance(handle, _core.Matrix) else Frame(handle)
-    made._remember(name, options, stamp, where)
+    made._remember(name, options, stamp or (0, handle._server_version), where)
     return made
 
 

@@ -17,6 +17,7 @@ Stamp = tuple[int, int, int] | remote.Version
 _OPENING = ("format", "array", "check", "guard", "read_ahead", "threads", "csv", "futhark", "idv",
             "cache", "temporary")  # fmt: skip
 _SAMPLE = 4096  # bytes
+_METADATA = ("zarr.json", ".zmetadata", ".zgroup", ".zarray", ".zattrs")  # of a folder of Zarr
 
 
 def file_name(path: Any) -> str:
@@ -51,7 +52,7 @@ def stamp_of(path: str) -> Stamp:
 
 
 def _metadata_in(folder: str) -> list[str]:
-    files = (os.path.join(folder, name) for name in remote.METADATA)
+    files = (os.path.join(folder, name) for name in _METADATA)
     return [file for file in files if os.path.exists(file)]
 
 
@@ -98,7 +99,7 @@ class Opened:
     path: str
     _whole_path: str  # from the root, wherever the process goes later
     _options: dict[str, Any]
-    _stamp: Stamp | None  # None: of a web address, asked for when it is needed
+    _stamp: Stamp
     _through: dict[str, Any] | None  # of an object far away: `fs` or `store`, if it has one
     _noted: Callable[[], Attributes] | None = None  # read once, not for each key
 
@@ -106,7 +107,7 @@ class Opened:
         self,
         path: str,
         options: dict[str, Any],
-        stamp: Stamp | None,
+        stamp: Stamp,
         through: dict[str, Any] | None,
     ) -> None:
         self.path, self._options, self._stamp, self._through = path, options, stamp, through
@@ -163,10 +164,6 @@ class Opened:
         return "pydapple", self._whole_path, self._state(), sorted(self._options.items())
 
     def _state(self) -> Stamp:
-        if self._stamp is None:
-            member = self._options.get("array") or ""
-            form: str = self.format  # type: ignore[attr-defined]
-            self._stamp = remote.version_of_address(self.path, form, member)
         return self._stamp
 
 

@@ -244,6 +244,7 @@ void bind_matrix(nb::module_& m) {
       .def_prop_ro("file_bytes", [](const Handle& h) { return h.object().bytes(); })
       .def_prop_ro("note", [](const Handle& h) { return h.object().note(); })
       .def_prop_ro("index_origin", [](const Handle& h) { return name(h.object().index_origin()); })
+      .def_prop_ro("_server_version", [](const Handle& h) { return h.object().server_version(); })
       .def("contents", &contents_of)
       .def("details", &details_of)
       .def("_attributes", [](const Handle& h) { return h.object().attributes(); })

@@ -11,17 +11,14 @@ from __future__ import annotations
 
 import errno
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from typing import Any, Protocol
-from urllib.parse import quote, urlsplit, urlunsplit
+from urllib.parse import urlsplit, urlunsplit
 
 from .errors import InvalidArgumentError, TypeMismatchError, UnsupportedError, from_code
 from .errors import shown as shown_value
 
-METADATA = ("zarr.json", ".zmetadata", ".zgroup", ".zarray", ".zattrs")  # of a folder of Zarr
 _AT_ONCE = 16  # requests
 _PIECE = 4 << 20  # bytes of a request: larger ranges are read side by side
-_TIMEOUT = 30.0  # seconds
 
 _TAGS = ("ETag", "etag", "e_tag", "version_id", "generation", "md5")  # of fsspec's `info`
 _DATES = ("mtime", "created", "LastModified")
@@ -101,43 +98,6 @@ def require_local(path: str) -> None:
         raise InvalidArgumentError(
             f"{shown(path)}: what is at an address is only read; name a place on this machine"
         )
-
-
-def version_of_address(address: str, format: str, member: str) -> Version:
-    """Size and state of what a web server has; of a folder, of the files in it that tell of it."""
-    parts = urlsplit(address)
-    folder = parts.path.rstrip("/")
-    if format == "zarr" and parts.path.endswith(("/", ".zarr")):
-        files = [f"{folder}/{name}" for name in METADATA]
-    else:
-        if not parts.path.endswith("/"):
-            with suppress(FileNotFoundError):
-                return _version_of(address)
-        files = [f"{folder}/{quote(member)}".rstrip("/") + ".dbdf"] if ".dds" in folder else []
-        archive, is_packed, _ = folder.rpartition(".zip/")
-        files += [archive + ".zip"] if is_packed else []
-    found = []
-    for file in files:
-        with suppress(FileNotFoundError):
-            found.append(_version_of(urlunsplit(parts._replace(path=file))))
-    if not found:
-        raise from_code("io", "it is no longer there", shown(address), None, errno.ENOENT)
-    return sum(size for size, _ in found), " ".join(state for _, state in found)
-
-
-def _version_of(address: str) -> Version:
-    """One request, as the library asks for bytes: what is signed for reading allows no HEAD."""
-    import urllib.request  # which takes as long to import as all of this package
-
-    request = urllib.request.Request(address, headers={"Range": "bytes=0-0"})
-    try:
-        with urllib.request.urlopen(request, timeout=_TIMEOUT) as answer:
-            headers = answer.headers
-    except (OSError, ValueError) as error:
-        raise _failed(shown(address), error) from None
-    whole = (headers.get("Content-Range") or "").rpartition("/")[2]
-    size = whole if whole.isdigit() else headers.get("Content-Length") or 0
-    return int(size), headers.get("ETag") or headers.get("Last-Modified") or ""
 
 
 def shown(address: str) -> str:

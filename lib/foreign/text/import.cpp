@@ -146,6 +146,7 @@ void Import::finish(Schema schema, std::string note) {
     if (text_->size() > kInMemory && !placed) {
       note = join_notes(std::move(note), temporary_note(file->size()));
     }
+    file->set_version(text_->version());
     store = dbdf::open_import(std::move(file), IndexOrigin::scanned);
   }
   store->set_format(format_);
@@ -162,6 +163,7 @@ std::shared_ptr<const Store> open_text(const std::shared_ptr<ByteSource>& text,
     kept.file->set_check(std::max(options.check, Check::first_touch));
     try {
       kept.file->set_known_as(text->name());
+      kept.file->set_version(text->version());
       auto store = dbdf::open_import(kept.file, IndexOrigin::sidecar);
       store->set_format(format);
       store->set_note(std::move(kept.note));

@@ -161,7 +161,9 @@ HttpSource::HttpSource(const std::string& address, const Version& version,
     : RangedSource(shown(address), {version.size}, {.unit = kEnd, .gap = 256 << 10}),
       address_(address),
       version_(version),
-      connections_(std::move(connections)) {}
+      connections_(std::move(connections)) {
+  set_version(std::to_string(version.size) + '\n' + version.etag + '\n' + version.modified);
+}
 
 HttpSource::~HttpSource() = default;
 
@@ -197,13 +199,9 @@ void HttpSource::know_end() const {
   know(begin, end);
 }
 
-std::string HttpSource::version_line() const {
-  return std::to_string(version_.size) + '\n' + version_.etag + '\n' + version_.modified;
-}
-
 void HttpSource::keep_in(const CacheFolder& folder) {
   folder_ = folder;
-  use_cache(folder, address_ + '\n' + version_line());
+  use_cache(folder, address_ + '\n' + version());
 }
 
 namespace {
@@ -285,7 +283,7 @@ std::shared_ptr<HttpSource> find_at(const std::string& address, const CacheFolde
   auto source = std::make_shared<HttpSource>(address, version, connections);
   source->keep_in(folder);
   source->know(got->first_byte(), std::span(bytes).first(got->received()));
-  if (!folder.path.empty()) PieceCache::see(folder, address, source->version_line());
+  if (!folder.path.empty()) PieceCache::see(folder, address, source->version());
   return source;
 }
 

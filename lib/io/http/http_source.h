@@ -46,8 +46,6 @@ class HttpSource final : public RangedSource {
 
   /// Keeps bytes in a cache of `folder`, which without a path is none. Set before this is shared.
   void keep_in(const CacheFolder& folder);
-  /// What tells this version of the object from others.
-  std::string version_line() const;
   /// Takes over bytes that came with the answer that told the size.
   using RangedSource::know;
   /// Fetches the last bytes, where indexes are. Throws io.
