@@ -54,6 +54,8 @@ TEST_CASE("names: of columns are the header of CSV and the slots of ML.NET's vec
   CHECK(error.detail() == "3 names cannot be those of 2 columns");
   options.drop_labels = true;
   CHECK(csv_with({}) == all.substr(all.find('\n') + 1));
+  convert(Matrix::open(folder / "slots.dbdf"), {}, folder / "m.csv", options);
+  CHECK(test::read_text(folder / "m.csv") == all.substr(all.find('\n') + 1));
 }
 
 TEST_CASE("names: slots of a vector are names of columns where matrices are put together") {

@@ -97,7 +97,6 @@ Source::Source(std::shared_ptr<const Store> store, const Selection& selection,
 }
 
 std::shared_ptr<const Names> Source::names_to_write() const {
-  if (options_.drop_labels) return nullptr;
   auto names = options_.write.col_names;
   if (names == nullptr && schema_.col_names) names = schema_.col_names();
   if (names == nullptr || names->size() == 0) return nullptr;

@@ -35,9 +35,11 @@ class Source {
   ObjectKind kind() const noexcept { return schema_.kind; }
   /// Rows, columns, labels and types as the output has them.
   const Schema& schema() const noexcept { return schema_; }
+  /// Names of a matrix's columns, slots among them, are to be left out.
+  bool drops_labels() const noexcept { return options_.drop_labels; }
   /// The names of a matrix's columns for a format that keeps them: those that were given, or its
-  /// own, which slots are not; null: none, or they are to be left out. Throws invalid_argument for
-  /// another number than there are columns.
+  /// own, which slots are not; null: none. Throws invalid_argument for another number than there
+  /// are columns.
   std::shared_ptr<const Names> names_to_write() const;
   std::uint64_t rows() const noexcept { return schema_.rows; }
   std::uint64_t cols() const noexcept { return schema_.cols; }

@@ -71,6 +71,7 @@ std::string header_line(const std::vector<Column>& columns, const Style& style) 
 /// The names of a matrix's columns, if they have some.
 std::vector<Column> named_columns(const Source& source) {
   std::vector<Column> columns;
+  if (source.drops_labels()) return columns;
   const auto& group = source.schema().group;
   const auto names = source.names_to_write();
   if (names == nullptr && (group == nullptr || group->slot_names == nullptr)) return columns;

@@ -65,7 +65,9 @@ class Planner {
       if (!schema.group->name.empty()) column.toc.name = schema.group->name;
       column.slot_names = schema.group->slot_names;
     }
-    if (const auto names = source_.names_to_write()) {
+    if (source_.drops_labels()) {
+      column.slot_names = nullptr;
+    } else if (const auto names = source_.names_to_write()) {
       std::vector<std::string> slots;
       for (std::uint64_t slot = 0; slot < schema.cols; ++slot) slots.emplace_back((*names)[slot]);
       column.slot_names = listed_dictionary(std::move(slots));
